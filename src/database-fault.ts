@@ -3,8 +3,7 @@ import type { Logger } from 'pino'
 import { isDatabaseAway } from './core/database/database-away.ts'
 import { refusalOf } from './core/database/refused-connection.ts'
 import { isReachable, type Sql } from './core/database/orm.ts'
-import { findSessionFaults } from './core/database/session-faults.ts'
-import type { Patience } from './core/database/session-options.ts'
+import { findTooFewConnections } from './core/database/too-few-connections.ts'
 import { reasonOf } from './fail.ts'
 
 /** Less than probes and Prometheus wait. */
@@ -25,15 +24,14 @@ export async function findDatabaseFault(sql: Sql): Promise<string | undefined> {
   return hasAnswered ? undefined : 'PostgreSQL does not answer'
 }
 
-/** Says once what sessions lack; nothing depends on it. */
-export async function warnOfSessions(
+/** Says once that PostgreSQL has too few connections left; nothing depends on it. */
+export async function warnOfConnections(
   sql: Sql,
-  patience: Patience,
   connections: number,
   log: Pick<Logger, 'warn'>,
 ): Promise<void> {
-  const faults = await findSessionFaults(sql, patience, connections).catch(() => [])
-  faults.forEach((fault) => log.warn(fault))
+  const fault = await findTooFewConnections(sql, connections).catch(() => undefined)
+  if (fault !== undefined) log.warn(fault)
 }
 
 /** Why the database cannot be used, for the log, and what to do. */

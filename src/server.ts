@@ -15,7 +15,7 @@ import { lackingKeys } from './core/sealing/statements/encryption-keys.ts'
 import { connectCounted, isReachable, sqlOf } from './core/database/orm.ts'
 import { watchReadiness } from './core/database/readiness.ts'
 import { otherSchema } from './core/database/schema/schema-version.ts'
-import { sayDatabaseAway, tellWhileUnusable, warnOfSessions } from './database-fault.ts'
+import { sayDatabaseAway, tellWhileUnusable, warnOfConnections } from './database-fault.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
 import { watchFirstAnswer } from './first-answer.ts'
 import { startHealthServer } from './health.ts'
@@ -48,7 +48,7 @@ const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT).c
 const isDatabaseReady = async () => (await hasNoFault()) && deployment().then(() => true)
 // if PostgreSQL is down, both are retried before a request is served
 await isDatabaseReady().then(
-  () => warnOfSessions(sql, apiPatience, config.DATABASE_POOL, log),
+  () => warnOfConnections(sql, config.DATABASE_POOL, log),
   () => void tellWhileUnusable(isDatabaseReady, log),
 )
 const { client, guard } = createTemporalClient(temporal, { deployment, log })

@@ -37,7 +37,7 @@ import {
   waitingWorkerOptions,
   workerOptions,
 } from './core/temporal/worker-options.ts'
-import { findDatabaseFault, warnOfSessions } from './database-fault.ts'
+import { findDatabaseFault, warnOfConnections } from './database-fault.ts'
 import { fail, orFail, reasonOf } from './fail.ts'
 import { buildOf, watchFailedTasks } from './failed-tasks.ts'
 import { startHealthServer } from './health.ts'
@@ -145,7 +145,7 @@ async function connectToServers({ config, temporal, log }: Settings) {
   const { orm, poolUse } = await connectCounted(config, workerPatience)
   const sql = sqlOf(orm)
   const deploymentId = await requireDatabase(sql, config)
-  await warnOfSessions(sql, workerPatience, config.DATABASE_POOL, log)
+  await warnOfConnections(sql, config.DATABASE_POOL, log)
   await requireForRooms(sql, config, [
     // that nothing is erased which a restored backup could bring back unnoticed
     requireJournal,

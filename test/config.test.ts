@@ -42,7 +42,6 @@ describe('defaults', () => {
     LOG_LEVEL: 'info',
     STARTS_IN_FLIGHT: 8,
     DATABASE_POOL: 20,
-    DATABASE_STATEMENT_NAMES: true,
   }
   const retention = {
     RETENTION_LEADS_DAYS: 730,

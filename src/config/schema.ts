@@ -86,7 +86,6 @@ const everywhere = {
 /** Read by API and worker, the long-running processes. */
 const processes = {
   DATABASE_POOL: wholeNumber(5, 1000, 'must be a whole number of connections from 5 to 1000').default(20),
-  DATABASE_STATEMENT_NAMES: flag.default(true),
   HOST: text.default('127.0.0.1'),
   METRICS_PORT: port.optional(),
   METRICS_HOST: text.optional(),

@@ -13,7 +13,6 @@ import { otherSchema } from '../../src/core/database/schema/schema-version.ts'
 import type { ReferralState } from '../../src/core/leads/decisions/referral.ts'
 import { createLogger } from '../../src/logger.ts'
 import { freshDatabase } from '../support/database.ts'
-import { areNamed, pooled } from '../support/pooled.ts'
 import { sandboxOf } from '../support/sandbox/api.ts'
 import { selfServiceOf } from '../support/self-service/api.ts'
 import { testKeys } from '../support/test-keys.ts'
@@ -56,7 +55,7 @@ export async function prepareApi({
   ...more
 }: ApiOptions = {}) {
   const database = await freshDatabase()
-  const orm = await connect(await through(pooled(database.url)), apiPatience, { areNamed })
+  const orm = await connect(await through(database.url), apiPatience)
   const sql = changeRows === undefined ? sqlOf(orm) : sqlOf(orm).withPlugin(changeRows)
   const logged: string[] = []
   const started: ReferralState[] = []

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { pooled } from './pooled.ts'
 import { asService, createDatabase, dropDatabase, withDatabase } from './template-database.ts'
 
 interface TestDatabase {
@@ -19,5 +18,5 @@ export async function freshDatabase(): Promise<TestDatabase> {
   const name = `${template}_${randomBytes(4).toString('hex')}`
   await createDatabase(server, name, template)
   const url = withDatabase(server, name)
-  return { url, serviceUrl: pooled(asService(url)), drop: () => dropDatabase(server, name) }
+  return { url, serviceUrl: asService(url), drop: () => dropDatabase(server, name) }
 }

@@ -14,7 +14,6 @@ import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'
 import { registerNamespace } from './namespace.ts'
 import { type PartnerEndpoint, startPartnerEndpoint } from './partner-endpoint.ts'
-import { pooledSettings } from './pooled.ts'
 import { startProcess } from './processes.ts'
 
 /** A Temporal server that shares two cores with other tests may take longer than the limit that people get. */
@@ -53,7 +52,6 @@ export async function prepareService(overrides: Record<string, string> = {}) {
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
     DRAIN_SECONDS: '0',
-    ...pooledSettings,
     ...overrides,
   }
   const service = await joinService({ environment, ownerUrl: given ?? database?.url ?? '' })

@@ -80,8 +80,6 @@ const KEEPALIVE_MS = 10_000
 export interface PoolOptions {
   /** The most that it opens. */
   connections?: number
-  /** Whether frequent statements get names. */
-  areNamed?: boolean
   /** Is told of the pool once it is made. */
   onPool?: (pool: Pool) => void
 }
@@ -89,7 +87,7 @@ export interface PoolOptions {
 export function ormOptions(
   databaseUrl: string,
   patience = UNLIMITED,
-  { connections = 20, areNamed = true, onPool }: PoolOptions = {},
+  { connections = 20, onPool }: PoolOptions = {},
 ) {
   const { connectMs, silenceMs } = patience
   return defineConfig({
@@ -117,7 +115,7 @@ export function ormOptions(
         void noteCluster(client).then(() => done(), done),
       onPoolCreated: (pool: PostgresPool) => {
         parseValues(pool)
-        if (areNamed) pool.on('connect', createStatementNames())
+        pool.on('connect', createStatementNames())
         if (silenceMs !== undefined) dropSilent(pool, silenceMs)
         onPool?.(pool)
       },

@@ -11,7 +11,7 @@ type Query = (statement: unknown, ...rest: unknown[]) => unknown
  * Gives statements that are used again and again a name, by which PostgreSQL parses them once for each connection and, if
  * it finds that good enough, plans them once. It saves a quarter of the processor time of a request.
  *
- * One for all connections of a pool. A pooler between here and PostgreSQL has to know named statements.
+ * One for all connections of a pool.
  */
 export function createStatementNames() {
   const uses = new Map<string, number>()

@@ -23,15 +23,14 @@ export async function connect(databaseUrl: string, patience?: Patience, pool?: P
 export interface DatabaseSettings {
   DATABASE_URL: string
   DATABASE_POOL: number
-  DATABASE_STATEMENT_NAMES: boolean
 }
 
 /** As `connect`, for API and worker: with what is known of their connections. */
 export async function connectCounted(settings: DatabaseSettings, patience: Patience) {
-  const { DATABASE_URL, DATABASE_POOL: limit, DATABASE_STATEMENT_NAMES: areNamed } = settings
+  const { DATABASE_URL, DATABASE_POOL: limit } = settings
   let pool: Pool | undefined
   const onPool = (made: Pool) => (pool = made)
-  const orm = await connect(DATABASE_URL, patience, { connections: limit, areNamed, onPool })
+  const orm = await connect(DATABASE_URL, patience, { connections: limit, onPool })
   const poolUse = (): PoolUse => {
     const { totalCount = 0, idleCount: idle = 0, waitingCount: waiting = 0 } = pool ?? {}
     return { used: totalCount - idle, idle, waiting, limit }

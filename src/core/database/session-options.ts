@@ -15,18 +15,16 @@ export interface Patience {
 
 export const IDLE_IN_TRANSACTION_MS = 10_000
 
-export const TCP_USER_TIMEOUT_MS = 25_000
-
 /** By which PostgreSQL notices in 25 s, instead of two hours, that our machine is gone; in seconds, the last in milliseconds. */
 const KEEPALIVE = {
   tcp_keepalives_idle: 10,
   tcp_keepalives_interval: 5,
   tcp_keepalives_count: 3,
-  tcp_user_timeout: TCP_USER_TIMEOUT_MS,
+  tcp_user_timeout: 25_000,
 }
 
 /** The settings of a session, by PostgreSQL's names; `undefined` where PostgreSQL decides. */
-export function settingsOf({ lockMs, statementMs, idleInTransactionMs, application }: Patience) {
+function settingsOf({ lockMs, statementMs, idleInTransactionMs, application }: Patience) {
   return {
     ...KEEPALIVE,
     lock_timeout: lockMs,

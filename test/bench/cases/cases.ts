@@ -8,7 +8,6 @@ import { isolation } from './isolation.ts'
 import { logging } from './log.ts'
 import { memory } from './memory.ts'
 import { milestones } from './milestones.ts'
-import { statementNames } from './names.ts'
 import { leadCalls } from './reads.ts'
 import { onePartner } from './one-partner.ts'
 import { resends } from './resends.ts'
@@ -48,7 +47,6 @@ export const cases: Case[] = [
     run: growth,
   },
   { name: 'log', about: 'the lines of a milestone, off and on', byNameOnly: true, run: logging },
-  { name: 'names', about: 'requests without named statements', byNameOnly: true, run: statementNames },
   { name: 'fleet', about: 'what two and four workers cost', byNameOnly: true, run: fleet },
   { name: 'burst', about: 'score updates that are due at once', byNameOnly: true, run: burst },
   {

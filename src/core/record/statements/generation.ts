@@ -33,7 +33,7 @@ interface Cluster {
 
 /**
  * Raises the generation if the connection leads to another cluster, or timeline, than the record knows: for each new
- * connection, before anything else is done on it, and now and then, because a pooler may keep it for another server.
+ * connection, before anything else is done on it, and now and then.
  *
  * @throws {Error} that PostgreSQL is still recovering, as one that says that it is away.
  */
