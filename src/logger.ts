@@ -1,6 +1,5 @@
 import { hostname } from 'node:os'
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
-import { logOutput } from './log-output.ts'
 
 interface Options {
   /** Which code runs, so that a line of before a deployment is told from one after it. */
@@ -25,11 +24,7 @@ export function createLogger(
     // we log errors as `err`, and Temporal's SDK logs those of activities as `error`
     serializers: { err: withoutRow, error: withoutRow },
   }
-  const onLost = (lines: number) => log.warn({ lost: lines }, 'lines of this log are lost: nobody took them')
-  // a line for each request; the worker’s are fewer, and the last before a crash say more
-  const isGathering = name === 'api'
-  const log: Logger = pino(options, destination ?? logOutput({ isGathering, onLost }))
-  return log
+  return destination === undefined ? pino(options) : pino(options, destination)
 }
 
 function withoutRow(error: Error) {
