@@ -67,7 +67,7 @@ const PRS = 'clients/typescript/prs'
 
 /** What each folder outside the rooms may import. */
 const folderTable: Record<string, Row> = {
-  'core/values': { parts: [], also: [values], packages: ['leven', 'ipaddr.js', 'node:net', 'uuid'] },
+  'core/values': { parts: [], also: [values], packages: ['ipaddr.js', 'node:net', 'uuid'] },
   'src/config': { parts: ['decisions'], also: [values, 'src/config/'] },
   'src/metrics': {
     parts: data,

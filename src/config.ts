@@ -1,4 +1,3 @@
-import { misspellingOf } from './config/misspelt.ts'
 import { type Fault, faultsIn } from './config/rules.ts'
 import { type Config, type Program, programs } from './config/schema.ts'
 import {
@@ -10,7 +9,6 @@ import {
   type TemporalSettings,
 } from './config/temporal.ts'
 
-export { misspeltSettings } from './config/misspelt.ts'
 export type { Config } from './config/schema.ts'
 export type { TemporalSettings } from './config/temporal.ts'
 
@@ -42,7 +40,7 @@ export function readConfig<Name extends Program>(
         return { name, message: isMissing ? 'is not set' : message }
       })
   if (result.success && faults.length === 0) return result.data as Config<Name>
-  throw refusalOf(faults, given)
+  throw refusalOf(faults)
 }
 
 /**
@@ -57,13 +55,13 @@ export function readTemporal(
 ): TemporalSettings {
   const given = withoutEmpty(environment)
   const malformed = flagFaults(given)
-  if (malformed.length > 0) throw refusalOf(malformed, given)
-  const settings = orRefuse(() => loadTemporal(given), given)
+  if (malformed.length > 0) throw refusalOf(malformed)
+  const settings = orRefuse(() => loadTemporal(given))
   const unsafe =
     config?.ENVIRONMENT === 'production'
       ? connectionFaults(settings, { allowed: config.ALLOW_PLAINTEXT, environment: given })
       : []
-  if (unsafe.length > 0) throw refusalOf(unsafe, given)
+  if (unsafe.length > 0) throw refusalOf(unsafe)
   return settings
 }
 
@@ -73,32 +71,25 @@ function withoutEmpty(environment: NodeJS.ProcessEnv): Record<string, string> {
   )
 }
 
-/** All faults in one line, each with the variable that was probably meant to be the missing one. */
-function refusalOf(faults: Fault[], given: NodeJS.ProcessEnv): ConfigError {
-  const lines = faults.map(({ name, message }) => {
-    const misspelling = given[name] === undefined ? misspellingOf(name, given) : undefined
-    const hint = misspelling === undefined ? '' : ` (${misspelling} is set: did you mean ${name}?)`
-    return `${name} ${message}${hint}`
-  })
+/** All faults in one line. */
+function refusalOf(faults: Fault[]): ConfigError {
+  const lines = faults.map(({ name, message }) => `${name} ${message}`)
   return new ConfigError(`Configuration: ${[...new Set(lines)].join('; ')}. See docs/settings.md.`)
 }
 
-function orRefuse<Value>(load: () => Value, given: NodeJS.ProcessEnv): Value {
+function orRefuse<Value>(load: () => Value): Value {
   try {
     return load()
   } catch (error) {
     if (error instanceof MissingAddress)
-      throw refusalOf([{ name: 'TEMPORAL_ADDRESS', message: 'is not set' }], given)
+      throw refusalOf([{ name: 'TEMPORAL_ADDRESS', message: 'is not set' }])
     if (error instanceof MalformedAddress)
-      throw refusalOf(
-        [
-          {
-            name: 'TEMPORAL_ADDRESS',
-            message: `${error.message} is not a host with its port, such as temporal.internal:7233`,
-          },
-        ],
-        given,
-      )
+      throw refusalOf([
+        {
+          name: 'TEMPORAL_ADDRESS',
+          message: `${error.message} is not a host with its port, such as temporal.internal:7233`,
+        },
+      ])
     throw new ConfigError(`Configuration: Temporal’s settings cannot be read: ${(error as Error).message}`)
   }
 }

@@ -1,4 +1,4 @@
-import { type Config, misspeltSettings, processEnvironment, readConfig } from './config.ts'
+import { type Config, readConfig } from './config.ts'
 import { migrateDeployment } from './core/record/statements/deployment.ts'
 import { eraseMigrated } from './capabilities/erasure/migrated.ts'
 import { connect, type Sql, sqlOf } from './core/database/orm.ts'
@@ -18,7 +18,6 @@ const onceMigrated: ((sql: Sql, config: Config<'migrate'>) => Promise<string[]>)
 const NO_SUCH_DATABASE = '3D000'
 
 const config = orFail(() => readConfig('migrate'))
-misspeltSettings(processEnvironment()).forEach((line) => process.stderr.write(`${line}\n`))
 const { DATABASE_URL: url, MIGRATION_DATABASE_URL: ownerUrl } = config
 /** One takes turns with others while one applies migrations. */
 const CONNECTIONS = 2

@@ -8,7 +8,7 @@ import { inSandbox } from './capabilities/sandbox/api.ts'
 import { forSelfService } from './capabilities/self-service/api.ts'
 import { apiPatience, buildApp } from './app.ts'
 import { readBuild } from './config/build.ts'
-import { type Config, misspeltSettings, processEnvironment, readConfig, readTemporal } from './config.ts'
+import { type Config, readConfig, readTemporal } from './config.ts'
 import { remembered, requireDeployment } from './core/record/statements/deployment.ts'
 import { clientCertificate } from './config/temporal.ts'
 import { lackingKeys } from './core/sealing/statements/encryption-keys.ts'
@@ -36,7 +36,6 @@ const config = orFail(() => readConfig('api'))
 const temporal = orFail(() => readTemporal(config))
 const build = readBuild(config)
 const log = createLogger(config.LOG_LEVEL, 'api', build)
-misspeltSettings(processEnvironment()).forEach((line) => log.warn(line))
 const { orm, poolUse } = await connectCounted(config, apiPatience)
 const sql = sqlOf(orm)
 const findRemedy = async () => {

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { Connection } from '@temporalio/client'
 import { retryFor } from '../activities/retry-for.ts'
-import { type Config, misspeltSettings, processEnvironment, readConfig, readTemporal } from './config.ts'
+import { type Config, processEnvironment, readConfig, readTemporal } from './config.ts'
 import { requireDeployment } from './core/record/statements/deployment.ts'
 import { connect, sqlOf } from './core/database/orm.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
@@ -18,7 +18,6 @@ const environment = processEnvironment()
 // without a database, the first worker claims the namespace
 const config = environment.DATABASE_URL ? orFail(() => readConfig('setup-temporal')) : undefined
 const { connectionOptions, namespace } = orFail(() => readTemporal(config))
-misspeltSettings(environment).forEach((line) => process.stderr.write(`${line}\n`))
 const deployment = config && (await deploymentOf(config))
 try {
   const connection = await Connection.connect(connectionOptions)

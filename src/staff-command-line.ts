@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { ConfigError, misspeltSettings, readConfig, readTemporal } from './config.ts'
+import { ConfigError, readConfig, readTemporal } from './config.ts'
 import { otherSchema } from './core/database/schema/schema-version.ts'
 import { tlsFault } from './core/temporal/tls-fault.ts'
 import type { Write } from './staff/answer.ts'
@@ -34,7 +34,7 @@ export async function carryOut(args: readonly string[], terminal: Terminal): Pro
     (act) =>
     async (...given) => {
       const { json = false, as } = program.opts<{ json?: boolean; as?: string }>()
-      const { config, temporal } = settingsOf(terminal, complain)
+      const { config, temporal } = settingsOf(terminal)
       const name = as ?? config.STAFF_NAME
       if (name === undefined) throw new Refusal(WHO)
       const { osUser, host } = terminal
@@ -70,14 +70,13 @@ export async function carryOut(args: readonly string[], terminal: Terminal): Pro
 }
 
 /** Of the deployment that the environment names, else of the sandbox that runs on the machine. */
-function settingsOf({ environment, runningSandbox }: Terminal, complain: (line: string) => void) {
+function settingsOf({ environment, runningSandbox }: Terminal) {
   const sandbox = environment.DATABASE_URL ? {} : { ...runningSandbox?.() }
   if (!environment.DATABASE_URL && sandbox.DATABASE_URL === undefined) {
     throw new Refusal(
       'No deployment to work on: run npm start for a sandbox, or set DATABASE_URL and the other settings of docs/settings.md.',
     )
   }
-  misspeltSettings(environment).forEach(complain)
   const config = readConfig('staff', sandbox, environment)
   return { config, temporal: readTemporal(config, { ...environment, ...sandbox }) }
 }

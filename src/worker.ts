@@ -10,14 +10,7 @@ import type { Logger } from 'pino'
 import { countedFailures } from './activity-failures.ts'
 import { overdueErasures, requireJournal } from './capabilities/erasure/worker.ts'
 import { type Build, readBuild } from './config/build.ts'
-import {
-  type Config,
-  misspeltSettings,
-  processEnvironment,
-  readConfig,
-  readTemporal,
-  type TemporalSettings,
-} from './config.ts'
+import { type Config, readConfig, readTemporal, type TemporalSettings } from './config.ts'
 import { clientCertificate } from './config/temporal.ts'
 import { workerPatience } from './core/database/mikro-orm.config.ts'
 import { connectCounted, sqlOf } from './core/database/orm.ts'
@@ -130,7 +123,6 @@ function readSettings(): Settings {
   const temporal = orFail(() => readTemporal(config))
   const build = readBuild(config)
   const log = createLogger(config.LOG_LEVEL, 'worker', build)
-  misspeltSettings(processEnvironment()).forEach((line) => log.warn(line))
   const outage = watchOutage(log)
   installRuntime(config, log, outage)
   if (config.SMTP_URL === undefined) log.warn('no emails are sent: SMTP_URL is not set')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Program } from '../src/config/schema.ts'
-import { ConfigError, misspeltSettings, readConfig, readTemporal } from '../src/config.ts'
+import { ConfigError, readConfig, readTemporal } from '../src/config.ts'
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64')
 
@@ -507,54 +507,6 @@ describe('refusals', () => {
   })
 })
 
-describe('a variable that is no setting', () => {
-  test.each([
-    ['LOGLEVEL', 'LOG_LEVEL'],
-    ['log_level', 'LOG_LEVEL'],
-    ['ENCRYPTON_KEY', 'ENCRYPTION_KEY'],
-    ['WEBHOOK_ALLOW_PRIVATE_NETWORKS', 'WEBHOOK_ALLOW_PRIVATE_NETWORK'],
-    ['TEMPORAL_ADRESS', 'TEMPORAL_ADDRESS'],
-    ['TEMPORAL_NAMESPCE', 'TEMPORAL_NAMESPACE'],
-  ])('is named when it reads like one: %s', (given, meant) => {
-    expect(misspeltSettings({ [given]: 'x', LOG_LEVEL: 'info' })).toEqual([
-      `${given} is not a setting and is ignored. Did you mean ${meant}?`,
-    ])
-  })
-
-  test('is left alone when it is somebody else’s', () => {
-    const others = {
-      PATH: '/bin',
-      HOME: '/root',
-      HOSTNAME: 'host',
-      POST: '1',
-      PGHOST: 'host',
-      NODE_ENV: 'test',
-    }
-    const temporal = {
-      TEMPORAL_ADDRESS: 'host:7233',
-      TEMPORAL_CODEC_AUTH: 'x',
-      TEMPORAL_GRPC_META_TENANT: 'x',
-      TEMPORAL_CLI_PATH: '/temporal',
-    }
-    expect(misspeltSettings({ ...others, ...production, ...temporal })).toEqual([])
-  })
-
-  test.each<[Program, NodeJS.ProcessEnv, string]>([
-    [
-      'api',
-      { ...sandbox, ENVIRONMENT: undefined, ENVIROMENT: 'sandbox' },
-      'ENVIRONMENT is not set (ENVIROMENT is set: did you mean ENVIRONMENT?)',
-    ],
-    [
-      'worker',
-      { ...production, SMTP_URL: undefined, SMTPURL: 'smtps://mail.example.com' },
-      'onboarding emails need a mail server (SMTPURL is set: did you mean SMTP_URL?)',
-    ],
-  ])('is named beside the setting that %s misses', (program, environment, expected) => {
-    expect(refusalOf(program, environment)).toContain(`${expected}. See docs/settings.md.`)
-  })
-})
-
 describe('the settings of Temporal', () => {
   const ALLOW_PLAINTEXT: ('temporal' | 'database')[] = []
   const plain = { TEMPORAL_ADDRESS: 'temporal.internal:7233' }
@@ -598,12 +550,6 @@ describe('the settings of Temporal', () => {
   ])('reach %s without the proxy that http_proxy names: %p', (address, isDirect) => {
     expect(readTemporal(undefined, { TEMPORAL_ADDRESS: address }).connectionOptions.channelArgs).toEqual(
       isDirect ? { 'grpc.enable_http_proxy': 0 } : undefined,
-    )
-  })
-
-  test('say which name was probably meant for the address', () => {
-    expect(() => readTemporal(undefined, { TEMPORAL_ADRESS: 'x:7233' })).toThrow(
-      '(TEMPORAL_ADRESS is set: did you mean TEMPORAL_ADDRESS?)',
     )
   })
 

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { ConfigError, misspeltSettings, readConfig } from '../config.ts'
+import { ConfigError, readConfig } from '../config.ts'
 import type { Sql } from '../core/database/orm.ts'
 import { type DemoPartner, postgresFolder, saveSettings } from './data-directory.ts'
 import { startDemoEndpoint } from './demo-endpoint.ts'
@@ -40,7 +40,6 @@ const LOCAL = { HOST: '127.0.0.1', TLS_CERT_FILE: '', TLS_KEY_FILE: '', TRUST_PR
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { dataDirectory, environment, settings } = options
-  misspeltSettings(environment).forEach(options.report)
   const { port: wanted, encryptionKeys } = checkSettings(options)
   const port = await apiPort(wanted, options)
   const database = await planDatabase(options)

@@ -1,6 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { LARGEST_ID } from '../core/values/ids.ts'
-import { nearest } from '../core/values/nearest.ts'
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const WEEK_MS = 7 * UNIT_MS.d
@@ -13,15 +12,12 @@ export function matching(pattern: RegExp, rule: string) {
   }
 }
 
-/** A parser of one of `names`. Its error says which one was probably meant. */
+/** A parser of one of `names`. */
 export function oneOf<Name extends string>(names: readonly Name[]) {
   return (text: string): Name => {
     const name = names.find((each) => each === text)
     if (name !== undefined) return name
-    const meant = nearest(text, names)
-    throw new InvalidArgumentError(
-      meant === undefined ? `Use one of ${names.join(', ')}.` : `Did you mean ${meant}?`,
-    )
+    throw new InvalidArgumentError(`Use one of ${names.join(', ')}.`)
   }
 }
 

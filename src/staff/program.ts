@@ -101,7 +101,7 @@ export function staffProgram(run: Run, output: OutputConfiguration = {}): Comman
     .option('--as <name>', 'who acts, for the audit (default: the environment variable STAFF_NAME)', actor)
     .addHelpText('after', examples)
     .helpCommand(false)
-    .showSuggestionAfterError()
+    .showSuggestionAfterError(false)
     .exitOverride()
     // before the commands, which inherit it
     .configureOutput({
@@ -129,10 +129,10 @@ export function staffProgram(run: Run, output: OutputConfiguration = {}): Comman
   return program
 }
 
-/** An unknown command of a noun, with those that there are, unless one of them is suggested. */
+/** An unknown command of a noun, with those that there are. */
 function withCommands(program: Command, text: string): string {
   const noun = program.commands.find((command) => command.name() === program.args[0])
-  if (!/unknown command/.test(text) || /Did you mean/.test(text) || noun === undefined) return text
+  if (!/unknown command/.test(text) || noun === undefined) return text
   const names = noun.commands.map((command) => command.name())
   return `${text.trim()}: ${noun.name()} has ${names.join(', ')}`
 }

@@ -80,7 +80,7 @@ describe('error.fields of INVALID_PAYLOAD', () => {
 
   it('names fields that the call does not have as far as the message does', async () => {
     expect((await refusalOf('list-events', { wiat: 1, cursor: 'x' })).fields).toEqual([
-      { field: 'wiat', problem: 'is not a field (did you mean wait?)' },
+      { field: 'wiat', problem: 'is not a field (use after, limit, wait, webhooks)' },
       { field: 'cursor', problem: 'is not a field (use after, limit, wait, webhooks)' },
     ])
     expect(

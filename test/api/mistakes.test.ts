@@ -21,21 +21,17 @@ describe('the message for a mistake', () => {
     [
       'list-events',
       { Limit: 1, wiat: 2 },
-      'Limit is not a field (did you mean limit?); wiat is not a field (did you mean wait?)',
+      'Limit is not a field (use after, limit, wait, webhooks); wiat is not a field (use after, limit, wait, webhooks)',
     ],
-    ['get-deliveries', { state: 'held' }, 'state is not a field (did you mean states?)'],
+    ['get-deliveries', { state: 'held' }, 'state is not a field (use '],
     [
       'list-leads',
       { before: 7 },
       'before is not a field (use limit, after, status, partner_lead_id, partner_lead_id_prefix, closed, delivery)',
     ],
-    [
-      'resend-webhook',
-      { eventId: 'evt_1' },
-      'event_id is required; eventId is not a field (did you mean event_id?)',
-    ],
+    ['resend-webhook', { eventId: 'evt_1' }, 'event_id is required; eventId is not a field (use '],
     ['get-endpoint', { verbose: true }, 'verbose is not a field (send an empty object)'],
-    ['sandbox/get-clock', { id: 1 }, 'lead_id is required; id is not a field (did you mean lead_id?)'],
+    ['sandbox/get-clock', { id: 1 }, 'lead_id is required; id is not a field (use lead_id)'],
     [
       'sandbox/simulate-event',
       { lead_id: 1, events: [{ event: 'contract_signed' }] },
@@ -44,7 +40,7 @@ describe('the message for a mistake', () => {
     [
       'sandbox/simulate-event',
       { lead_id: 1, events: [{ event_name: 'contract_signed', payload: 1 }] },
-      'in events[0], payload is not a field (did you mean event_payload?)',
+      'in events[0], payload is not a field (use event_name, event_payload',
     ],
     ['get-deliveries', { states: ['failed'] }, 'states[0] must be one of pending,'],
   ])('%s %j', async (path, body, message) => {
@@ -65,14 +61,14 @@ describe('the message for a mistake', () => {
     [
       'create-lead',
       { ...borrower, first_name: undefined, firstName: 'Ada' },
-      'first_name is required; firstName is not a field (did you mean first_name?).',
+      'first_name is required; firstName is not a field (use first_name, last_name, email, phone, partner_lead_id, fico_range, loan_officer_id, notes).',
     ],
     [
       'get-lead',
       { partner_lead_id: 'LOAN-1' },
       'lead_id is required; partner_lead_id is not a field (use lead_id).',
     ],
-    ['get-events', { id: 1 }, 'lead_id is required; id is not a field (did you mean lead_id?).'],
+    ['get-events', { id: 1 }, 'lead_id is required; id is not a field (use lead_id).'],
   ])('%s %j, where unknown fields are ignored', async (path, body, message) => {
     expect(await messageOf(path, body)).toBe(`Invalid request: ${message}`)
   })
@@ -86,18 +82,12 @@ describe('the message for a mistake', () => {
     expect([status, body.error.message]).toEqual([400, `The request body is not valid JSON: ${place}.`])
   })
 
-  it.each([
-    ['/v1/create_lead', 'Did you mean /v1/create-lead?'],
-    ['/v1/create-lead/', 'Did you mean /v1/create-lead?'],
-    ['/create-lead', 'Did you mean /v1/create-lead?'],
-    ['/v1/createLead', 'Did you mean /v1/create-lead?'],
-    ['/v1/get-event', 'Did you mean /v1/get-events?'],
-    ['/v1/leads', 'Did you mean /v1/list-leads?'],
-    ['/v1/simulate-event', 'Did you mean /v1/sandbox/simulate-event?'],
-    ['/v1/borrowers', 'The reference at /docs lists all paths.'],
-  ])('the path %s', async (url, hint) => {
+  it.each(['/v1/create_lead', '/create-lead', '/v1/borrowers'])('the path %s', async (url) => {
     const { status, body } = await partner.send({ method: 'POST', url })
-    expect([status, body.error.message]).toEqual([404, `There is no path ${url}. ${hint}`])
+    expect([status, body.error.message]).toEqual([
+      404,
+      `There is no path ${url}. The reference at /docs lists all paths.`,
+    ])
   })
 
   it.each([

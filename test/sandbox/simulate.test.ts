@@ -199,7 +199,7 @@ describe('simulate-event', () => {
     [{}, 'the request body must have either event_name or events'],
     [{ event_name: 'lead_received' }, 'event_name must be one of client_account_created, credit_scan'],
     [{ event_name: 'paid' }, 'event_name must be one of'],
-    [{ event_name: 'contract-sign' }, '(did you mean contract_signed?)'],
+    [{ event_name: 'contract-sign' }, 'event_name must be one of client_account_created, credit_scan'],
     [{ events: [{}] }, 'events[0].event_name is required: it must be one of client_account_created'],
     [{ events: [] }, 'events must not be empty'],
     [

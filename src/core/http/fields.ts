@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { LARGEST_ID } from '../values/ids.ts'
 import type { OptionalField } from '../leads/decisions/lead-fields.ts'
-import { nearest } from '../values/nearest.ts'
 
 /** The fields of requests and responses. Their rules come from the interface specification, section 2.1. */
 
@@ -40,14 +39,10 @@ function requiredOr(message: string) {
   return ({ input }: { input?: unknown }) => (input === undefined ? 'is required' : message)
 }
 
-/** Lists `names`, and says which of them was probably meant. */
+/** Lists `names`. */
 export function oneOf(names: readonly string[]) {
   const all = `must be one of ${names.join(', ')}`
-  return ({ input }: { input?: unknown }) => {
-    if (input === undefined) return `is required: it ${all}`
-    const meant = typeof input === 'string' ? nearest(input, names) : undefined
-    return meant === undefined ? all : `${all} (did you mean ${meant}?)`
-  }
+  return ({ input }: { input?: unknown }) => (input === undefined ? `is required: it ${all}` : all)
 }
 
 export const name = text({ max: 100, trimmed: true }).refine(

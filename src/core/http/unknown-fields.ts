@@ -1,4 +1,3 @@
-import { nearest } from '../values/nearest.ts'
 import type { Fault } from './errors.ts'
 
 declare module 'fastify' {
@@ -32,17 +31,12 @@ export function ignoredIn(body: unknown, fields: readonly string[]): string[] | 
   return unknown.length === 0 ? undefined : unknown.slice(0, MOST_IGNORED).map(printable)
 }
 
-/** Says of each of `unknown` that it is not among `fields`, and which one was probably meant. */
+/** Says of each of `unknown` that it is not among `fields`, and which there are. */
 export function notFields(unknown: readonly string[], fields: readonly string[]): Fault[] {
+  const allowed = fields.length === 0 ? 'send an empty object' : `use ${fields.join(', ')}`
   const faults: Fault[] = unknown
     .slice(0, MOST_NAMED)
-    .map((name) => ({ field: printable(name) || '""', problem: `is not a field ${hint(name, fields)}` }))
+    .map((name) => ({ field: printable(name) || '""', problem: `is not a field (${allowed})` }))
   if (unknown.length > MOST_NAMED) faults.push({ problem: `and ${unknown.length - MOST_NAMED} more` })
   return faults
-}
-
-function hint(name: string, fields: readonly string[]): string {
-  if (fields.length === 0) return '(send an empty object)'
-  const meant = nearest(name, fields)
-  return meant === undefined ? `(use ${fields.join(', ')})` : `(did you mean ${meant}?)`
 }

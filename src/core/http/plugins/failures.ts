@@ -15,7 +15,6 @@ import { leadFields } from './request-log.ts'
 import { helpLink } from '../error-help.ts'
 import { faultsOf } from '../faults.ts'
 import { pathOf } from '../paths.ts'
-import { nearest } from '../../values/nearest.ts'
 import { printable } from '../unknown-fields.ts'
 
 /** Sends every error in one format, whether our code, the schemas, Fastify or PostgreSQL raised it. */
@@ -44,21 +43,16 @@ export const failures = plugin(async (app) => {
     await app.limitAddress(request, reply)
     const path = pathOf(request.url)
     const methods = methodsOf.get(path)
-    if (methods === undefined) throw unknownPath(path, [...methodsOf.keys()])
+    if (methods === undefined) throw unknownPath(path)
     throw wrongMethod(request.method, methods)
   })
 })
 
-function unknownPath(path: string, paths: string[]): ApiError {
-  const near = nearestPath(path, paths)
-  const hint = near === undefined ? 'The reference at /docs lists all paths.' : `Did you mean ${near}?`
-  return new ApiError('NOT_FOUND', `There is no path ${printable(path)}. ${hint}`)
-}
-
-/** With or without `/v1` and slashes. */
-function nearestPath(path: string, paths: string[]): string | undefined {
-  const calls = paths.filter((known) => /^\/v1\/[a-z/-]+$/.test(known))
-  return nearest(path, calls) ?? nearest(`/v1${path}`, calls) ?? nearest(path.replace(/^\/v1\//, ''), calls)
+function unknownPath(path: string): ApiError {
+  return new ApiError(
+    'NOT_FOUND',
+    `There is no path ${printable(path)}. The reference at /docs lists all paths.`,
+  )
 }
 
 function wrongMethod(method: string, allowed: string[]): ApiError {
