@@ -11,8 +11,6 @@ const entryPoints = [
   'setup-temporal',
   'temporal-command',
   'write-openapi',
-  'sample-histories',
-  'replay-histories',
 ]
 
 const everywhere = [
@@ -124,14 +122,9 @@ export default defineConfig({
       },
     },
     {
-      files: [
-        'worker',
-        'worker-requirements',
-        'activity-failures',
-        'failed-tasks',
-        'workflow-bundle',
-        'replay-histories',
-      ].map((name) => `src/${name}.ts`),
+      files: ['worker', 'worker-requirements', 'activity-failures', 'workflow-bundle'].map(
+        (name) => `src/${name}.ts`,
+      ),
       rules: {
         'no-restricted-imports': ['error', { patterns: [...everywhere, withoutProcess, withoutTests] }],
       },

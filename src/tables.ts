@@ -16,7 +16,6 @@ import { Endpoint } from './core/endpoints/tables/endpoint.ts'
 import { ErasureIntent } from './capabilities/erasure/tables/erasure-intent.ts'
 import { Erasure } from './capabilities/erasure/tables/erasure.ts'
 import { Export } from './capabilities/access/tables/export.ts'
-import { FailingWorkflow } from './core/temporal/tables/failing-workflow.ts'
 import { IdempotencyKey } from './core/idempotency/tables/idempotency-key.ts'
 import { Lease } from './core/database/tables/lease.ts'
 import { LeadEvent } from './core/leads/tables/lead-event.ts'
@@ -63,7 +62,6 @@ export const entities = [
   RetentionRun,
   Lease,
   SandboxRun,
-  FailingWorkflow,
 ] as const
 
 type Inferred = InferKyselyDB<(typeof entities)[number]>

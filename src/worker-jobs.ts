@@ -22,8 +22,6 @@ import { unstarted } from './core/leads/worker.ts'
 import { keepReconciled } from './core/leads/workflows/reconcile-loop.ts'
 import type { Referrals } from './core/leads/workflows/referrals.ts'
 import { noteAlive } from './core/record/statements/alive.ts'
-import type { FailedTasks } from './core/temporal/failed-tasks.ts'
-import { watchFailing } from './core/temporal/failing-loop.ts'
 import { sweep } from './core/temporal/sweep.ts'
 import { watchLoops, type WatchLoop } from './metrics/loops.ts'
 import type { WorkerObserver } from './metrics/worker.ts'
@@ -39,9 +37,6 @@ interface Options {
   mailer: Mailer
   observe: WorkerObserver
   registry: Registry
-  /** This worker's, and the tasks that fail on it. */
-  build: string
-  failed: FailedTasks
   signal: AbortSignal
 }
 
@@ -53,7 +48,6 @@ export async function runJobs(given: Options): Promise<void> {
   const jobs: Promise<void>[] = [
     keepSwept(options),
     keepReconciled(options),
-    watchFailing(options),
     // by room
     keepForgetting(options),
     keepRetention({ ...options, retained }),

@@ -20,7 +20,6 @@ import { endingKeys } from './core/partners/worker.ts'
 import { createEndpointStarter } from './core/endpoints/workflows/endpoints.ts'
 import { createReferrals } from './core/leads/workflows/referrals.ts'
 import { createTemporalClient, reachTemporal } from './core/temporal/client.ts'
-import { createFailedTasks } from './core/temporal/failed-tasks.ts'
 import { TASK_QUEUE } from './core/temporal/names.ts'
 import { watchNamespace } from './core/temporal/namespace-guard.ts'
 import { sdkMetrics } from './metrics/sdk.ts'
@@ -32,7 +31,6 @@ import {
 } from './core/temporal/worker-options.ts'
 import { findDatabaseFault, warnOfConnections } from './database-fault.ts'
 import { fail, orFail, reasonOf } from './fail.ts'
-import { buildOf, watchFailedTasks } from './failed-tasks.ts'
 import { startHealthServer } from './health.ts'
 import { createLogger } from './logger.ts'
 import { registerBacklog } from './metrics/backlog.ts'
@@ -72,9 +70,6 @@ async function main(): Promise<void> {
     ...work,
     observe: tools.observe,
   })
-  const failed = createFailedTasks()
-  watchFailedTasks(workers.main, failed)
-  const build = buildOf(workers.main)
   const readiness = workerReadiness({ config, log, ...servers, worker: workers.main })
   registerReadiness(tools.registry, readiness.findFault)
   const health = await startHealthServer(config, {
@@ -85,14 +80,14 @@ async function main(): Promise<void> {
 
   const stopping = new AbortController()
   const { signal } = stopping
-  const jobs = runJobs({ config, log, ...servers, ...tools, failed, build, signal })
+  const jobs = runJobs({ config, log, ...servers, ...tools, signal })
   const watching = watchNamespace(guard, { signal, onLost: () => stopOnLoss(workers) })
   stopOnSignals(workers, log)
   const running = run(workers)
   await readiness.untilPolling()
-  // as `failed_on` of a failing workflow has it
-  const polling = { task_queue: TASK_QUEUE, namespace: temporal.namespace, temporal_build: build }
-  log.info(polling, 'worker is polling')
+  const polling = { task_queue: TASK_QUEUE, namespace: temporal.namespace }
+  // by which the runbook resets the workflows on which a bad build has worked
+  log.info({ ...polling, temporal_build: buildOf(workers.main) }, 'worker is polling')
   await readiness.findIdleVersion()
   process.send?.({ type: 'ready', metricsPort: health.port })
   await running
@@ -108,6 +103,18 @@ async function main(): Promise<void> {
   ])
   log.info('worker stopped')
   if (process.connected) process.disconnect()
+}
+
+/** Under which id Temporal knows the worker's build: without Worker Versioning, a hash of its workflows. */
+function buildOf(worker: Worker): string {
+  // set by the SDK, which wants nobody to set it
+  const { workerDeploymentOptions: versioning, buildId } = worker.options as Builds
+  return versioning?.version.buildId ?? buildId ?? ''
+}
+
+interface Builds {
+  workerDeploymentOptions?: { version: { buildId: string } }
+  buildId?: string
 }
 
 interface Settings {

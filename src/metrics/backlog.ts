@@ -37,11 +37,6 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
     'How long the oldest lead without a workflow has waited for one',
     ({ oldestUnstartedSeconds }) => oldestUnstartedSeconds,
   )
-  gauge(
-    'referrals_workflows_failing',
-    'Workflows whose task has failed for a minute',
-    ({ failing }) => failing,
-  )
   const endpoints: Gauge<'state'> = new Gauge({
     name: 'referrals_endpoints',
     help: 'Endpoints by state',

@@ -9,6 +9,10 @@ const MOST_SHOWN = 10
 /** For cron: something waits. 1 says that the command itself failed. */
 const SOMETHING_WAITS = 3
 
+/** The server has no list of them. */
+const NOT_LISTED =
+  'Workflows whose task fails are not listed here: the alert WorkflowsFail and temporal_workflow_task_execution_failed_total tell of them.'
+
 /** @param sources of rooms, the worst first. */
 export function addInboxCommand(program: Command, run: Run, sources: readonly InboxSource[]): void {
   program
@@ -33,8 +37,10 @@ export async function inbox(context: StaffContext, sources: readonly InboxSource
         ),
       ),
     },
-    text:
-      waiting.length === 0 ? 'Nothing needs a person.' : waiting.map((each) => kindText(each)).join('\n\n'),
+    text: [
+      ...(waiting.length === 0 ? ['Nothing needs a person.'] : waiting.map((each) => kindText(each))),
+      NOT_LISTED,
+    ].join('\n\n'),
     ...(waiting.length > 0 && { exitCode: SOMETHING_WAITS }),
   }
 }

@@ -18,7 +18,7 @@ import { givenUpInbox } from '../core/deliveries/commands/inbox.ts'
 import { endpointsInbox, noticesInbox } from '../core/endpoints/commands/inbox.ts'
 import { onboardingInbox, unstartedInbox } from '../core/leads/commands/inbox.ts'
 import { keysInbox } from '../core/partners/commands/inbox.ts'
-import { failingInbox, temporalInbox } from '../core/temporal/commands/inbox.ts'
+import { temporalInbox } from '../core/temporal/commands/inbox.ts'
 import { certificatesInbox } from './inbox-certificates.ts'
 import { addInboxCommand } from './inbox-command.ts'
 import { closingsAskedFor } from '../capabilities/closing/commands/asked-for.ts'
@@ -60,7 +60,6 @@ const added = {
     // the worst first: what stops everything, then what is lost or late, then what will be
     temporalInbox,
     restoresInbox,
-    failingInbox,
     unstartedInbox,
     erasuresInbox,
     endpointsInbox,

@@ -41,7 +41,6 @@ describe('what waits', () => {
       resends: 0,
       endpoints: { active: 1, failing: 0, paused: 0, draining: 0 },
       unstarted: 2,
-      failing: 0,
     })
     expect(oldestDueSeconds).toBeGreaterThan(3590)
     expect(oldestDueSeconds).toBeLessThan(3700)

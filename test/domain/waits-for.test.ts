@@ -10,7 +10,6 @@ const idle: LeadFacts = {
   closed_at: null,
   close_reason: null,
   workflow_started_at: at,
-  failing_since: null,
   is_paused: false,
   has_no_url: false,
   event_id: null,
@@ -41,13 +40,6 @@ describe('a lead', () => {
       'nothing: it was closed, withdrew',
       at,
       'lead show 7',
-    ],
-    [
-      'whose workflow fails',
-      { ...open, failing_since: at },
-      'its workflow, whose task fails',
-      at,
-      'workflow repair',
     ],
     [
       'without a URL',

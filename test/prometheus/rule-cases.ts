@@ -26,7 +26,6 @@ const well: Record<string, string> = {
   'http_request_duration_seconds_bucket{le="+Inf"}': '0+600x180',
   http_connections_refused_total: '0x180',
   referrals_lead_oldest_unstarted_seconds: '2x180',
-  referrals_workflows_failing: '0x180',
   'referrals_activity_failures_total{activity="notify"}': '0x10 1x170',
   'referrals_scores_total{outcome="failed"}': '0x10 1x170',
   'referrals_mails_total{outcome="refused"}': '0x10 1x170',
@@ -253,10 +252,10 @@ export const ruleCases: RuleCase[] = [
   },
   {
     name: 'workflows fail',
-    differs: { referrals_workflows_failing: '0x9 12x170' },
+    differs: { temporal_workflow_task_execution_failed_total: '0x9 1x9 2x9 3x9 4x143' },
     fires: ['WorkflowsFail'],
-    notYetAtMinutes: 9,
-    atMinutes: 11,
+    notYetAtMinutes: 20,
+    atMinutes: 30,
   },
   {
     name: 'an activity fails for half an hour',

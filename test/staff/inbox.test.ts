@@ -169,9 +169,6 @@ describe('staff inbox', () => {
     const { since, ...item } = await theOnly('keys')
     expect(Date.now() - (since?.getTime() ?? 0)).toBeLessThan(60_000)
     expect(item).toMatchObject({ mend: `npm run staff -- key issue ${id}` })
-    await update(raw`update api_keys set networks = array['203.0.113.0/24', '2001:db8::/48'] where ${isFrom}`)
-    const bound = `npm run staff -- key issue ${id} --from 203.0.113.0/24 --from 2001:db8::/48`
-    expect((await theOnly('keys')).mend).toBe(bound)
     await update(raw`update api_keys set created_at = now() - interval '1 year' where ${isFrom}`)
     expect(Date.now() - ((await goneOnceMended('keys')).since?.getTime() ?? 0)).toBeCloseTo(86_400_000, -5)
     await update(raw`update api_keys set expires_at = now() where ${isFrom}`)
@@ -269,7 +266,7 @@ describe('staff inbox', () => {
       update endpoints set state = 'paused', paused_by = 'service', reason = 'gone' where partner_id = any(${partners})`)
     const { json, text } = await carryOut('inbox --limit 3')
     expect(json).toMatchObject({ not_listed: { endpoints: 1 } })
-    expect(text).toMatch(/\n\nand 1 more$/)
+    expect(text).toMatch(/\n\nand 1 more\n\n/)
     for (const id of partners) await carryOut(`endpoint resume ${id}`)
   })
 
@@ -289,14 +286,9 @@ describe('staff inbox', () => {
     await update(raw`
       insert into endpoint_changes (endpoint_id, kind, state, url, ciphertext, requested_by, requested_at)
       select id, 'url', 'announced', 'https://a.example', 'v1', 'key 1', ${AGO} from endpoints where partner_id = ${id}`)
-    const run = await service.client.workflow.getHandle(`lead-${closing}`).describe()
-    await update(raw`
-      insert into failing_workflows (workflow_id, run_id, type, failure, failed_on, since)
-      values (${`lead-${closing}`}, ${run.runId}, 'referral', 'Nondeterminism', 'build', ${AGO})`)
     const { json } = await look()
     expect(json.items.map(({ kind }) => kind)).toEqual([
       'temporal',
-      'workflows',
       'erasures',
       'webhooks given up',
       'emails about endpoints',
@@ -313,7 +305,7 @@ describe('staff inbox', () => {
     expect(left).toEqual([])
     expect(await staff(service.environment, ['inbox'])).toEqual({
       code: 0,
-      stdout: 'Nothing needs a person.\n',
+      stdout: expect.stringMatching(/^Nothing needs a person\.\n\nWorkflows whose task fails are not listed/),
       stderr: '',
     })
   }, 90_000)

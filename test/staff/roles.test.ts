@@ -55,8 +55,6 @@ describe('with a login of their own, staff', () => {
     ['delivery', 'list', '--partner', `${partner.id}`],
     ['delivery', 'replay', '--partner', `${partner.id}`, '--dry-run'],
     ['workflow', 'rebuild', '--dry-run'],
-    ['workflow', 'repair'],
-    ['workflow', 'watch', 'a-build', '--seconds', '0', '--at-least', '0'],
     ['record', 'show'],
     ['closing', 'list'],
     ['lead', 'list', '--stalled'],
@@ -82,7 +80,6 @@ describe('with a login of their own, staff', () => {
     ['lead', 'advance', `${lead}`, '--days', '1'],
     ['delivery', 'replay', '--partner', `${partner.id}`, '--state', 'all'],
     ['workflow', 'rebuild'],
-    ['workflow', 'repair', '--yes'],
     ['lead', 'close', `${lead}`, '--reason', 'withdrew'],
     ['record', 'restored'],
   ]

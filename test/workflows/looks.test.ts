@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
+import { NativeConnection, Worker } from '@temporalio/worker'
 import type { ClosingReview } from '../../src/capabilities/closing/decisions/closing.ts'
 import type { ErasureReview } from '../../src/capabilities/erasure/decisions/erasure.ts'
 import { workerOptions } from '../../src/core/temporal/worker-options.ts'
 import { TASK_QUEUE } from '../../src/core/temporal/names.ts'
 import { workflowBundle } from '../../src/workflow-bundle.ts'
 import { lookSignal } from '../../workflows/messages.ts'
+import { installQuietRuntime } from '../support/quiet-runtime.ts'
 import { prepareService } from '../support/service.ts'
 
 const CLOSING: ClosingReview = {
@@ -27,7 +28,7 @@ const ERASURE: ErasureReview = {
 
 describe('a workflow that is told to look while it reads that nothing is requested any more', () => {
   it('looks again: another request may have come since', async () => {
-    Runtime.install({ shutdownSignals: [], logger: new DefaultLogger('WARN') })
+    installQuietRuntime()
     const { client, environment, namespace } = await prepareService()
     const connection = await NativeConnection.connect({ address: environment.TEMPORAL_ADDRESS })
     const settings = { WORKER_WORKFLOW_TASKS: 10, WORKER_ACTIVITIES: 10, WORKER_CACHED_WORKFLOWS: 10 }

@@ -8,8 +8,6 @@ export const leases = [
   'sweep',
   /** Compares Temporal with the record. */
   'comparison',
-  /** Looks again at the workflows whose task fails. */
-  'failing_workflows',
   /** Removes what is old. */
   'retention',
   /** Looks for leads in which nothing happens. */

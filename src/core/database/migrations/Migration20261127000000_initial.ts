@@ -10,7 +10,6 @@ import { leases } from './initial/leases.ts'
 import { partners } from './initial/partners.ts'
 import { record } from './initial/record.ts'
 import { sandbox } from './initial/sandbox.ts'
-import { workflows } from './initial/workflows.ts'
 
 /**
  * Everything that the database has: a file for each noun, with its tables, indexes, functions and triggers. The entities say
@@ -29,7 +28,6 @@ export class Migration20261127000000_initial extends Migration {
       deliveries,
       audit,
       erasures,
-      workflows,
       sandbox,
     ]
     for (const statements of files) this.addSql(statements)

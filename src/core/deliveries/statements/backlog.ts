@@ -1,5 +1,4 @@
 import { sql as raw } from 'kysely'
-import { FAILING_AFTER_MS } from '../../temporal/statements/failing-workflows.ts'
 import { BREAK_AFTER_MS } from '../decisions/retry-schedule.ts'
 import { recordedAt } from '../../leads/statements/new-lead.ts'
 import type { Sql } from '../../database/orm.ts'
@@ -27,8 +26,6 @@ export interface Backlog {
   unstarted: number
   /** How long the oldest of them has waited, in seconds; 0 when there is none. */
   oldestUnstartedSeconds: number
-  /** Workflows whose task has failed for a minute. */
-  failing: number
 }
 
 /** Counts what waits, in one statement on the partial indexes of what is open. */
@@ -63,9 +60,7 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
         'paused', count(*) filter (where state = 'paused'),
         'draining', count(*) filter (where state = 'draining')
       ) from endpoints where url is not null) as endpoints,
-      unstarted.count as unstarted, unstarted.oldest as "oldestUnstartedSeconds",
-      (select count(*)::int from failing_workflows
-        where since < clock_timestamp() - ${FAILING_AFTER_MS} * interval '1 millisecond') as failing
+      unstarted.count as unstarted, unstarted.oldest as "oldestUnstartedSeconds"
     from due, (
       select count(*)::int as count,
         coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as oldest

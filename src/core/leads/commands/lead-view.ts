@@ -8,7 +8,6 @@ import {
   type OpenedRecord,
   openRecord,
 } from '../statements/staff-reads.ts'
-import { findFailing } from '../../temporal/statements/failing-workflows.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { withReference } from '../decisions/reasons.ts'
 import { aheadText } from '../decisions/ahead-text.ts'
@@ -29,14 +28,12 @@ export async function showLead(context: StaffContext, record: LeadRecord) {
   const { workflowId, status, notes, isFailing } = described
   const why = status === 'UNKNOWN' || lead.closed_at === null ? describeStatus(described) : undefined
   await context.recordLook({ action: 'lead.show', leadId: id, partnerId: lead.partner_id })
-  const [events, deliveries, attempts, mail, noted] = await Promise.all([
+  const [events, deliveries, attempts, mail] = await Promise.all([
     findLeadEvents(sql, id),
     findDeliveries(sql, { leadId: id, limit: MOST_DELIVERIES }),
     findLeadAttempts(sql, id),
     findOnboardingMail(sql, id),
-    isFailing ? findFailing(sql, workflowId) : undefined,
   ])
-  const failing = isFailing ? { since: noted?.since ?? null, failure: noted?.failure ?? null } : null
   const url = urlOf(context, workflowId)
   const attemptsOf = (event: string) =>
     attempts.filter(({ event_id }) => event_id === event).map(({ event_id: _, ...attempt }) => attempt)
@@ -46,7 +43,7 @@ export async function showLead(context: StaffContext, record: LeadRecord) {
     onboarding_mail: mail ?? null,
     events,
     deliveries: deliveries.map((row) => ({ ...row, attempts: attemptsOf(row.event_id) })),
-    workflow: { workflow_id: workflowId, status, why: why ?? null, url, notes, failing },
+    workflow: { workflow_id: workflowId, status, why: why ?? null, url, notes, is_failing: isFailing },
   }
   // apart: a partner may name a field as we name one of the lead's
   const metadata = Object.entries(lead.metadata)
@@ -85,14 +82,9 @@ export async function showLead(context: StaffContext, record: LeadRecord) {
       status,
       ...(why !== undefined && { why }),
       'Web UI': url,
-      ...(failing &&
-        (failing.since === null
-          ? { task: 'is tried again: it has just failed, or no worker answered; see "inbox"' }
-          : {
-              'task fails since': failing.since,
-              because: failing.failure,
-              remedy: 'nothing is recorded or sent until its task succeeds: see "workflow repair"',
-            })),
+      ...(isFailing && {
+        task: 'fails, or no worker answered: nothing is recorded or sent until it succeeds. See “Workflows fail” in docs/operations.md',
+      }),
     }),
     notes.length > 0 &&
       table(notes, { 'ignored or gone wrong': 'what', at: ({ at }) => new Date(at), why: 'why' }),

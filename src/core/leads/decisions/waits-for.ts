@@ -11,8 +11,6 @@ export interface LeadFacts {
   closed_at: Date | null
   close_reason: AnyCloseReason | null
   workflow_started_at: Date | null
-  /** Since when its workflow's task fails. */
-  failing_since: Date | null
   /** Its partner's endpoint. */
   is_paused: boolean
   has_no_url: boolean
@@ -42,7 +40,6 @@ interface Waiting {
  * | ---------------------------------- | ----------------------------------- | -------------------------- |
  * | erased                             | nothing                             | `erasure show`             |
  * | open, its workflow was not started | its workflow                        | `workflow rebuild`         |
- * | its workflow's task fails          | its workflow's repair               | `workflow repair`          |
  * | a webhook is open, without a URL   | its partner's endpoint              | `endpoint show`            |
  * | a webhook is open, endpoint paused | its partner's endpoint              | `endpoint show`            |
  * | a webhook is open, and has failed  | the next attempt                    | `delivery list --lead`     |
@@ -58,8 +55,6 @@ export function waitsFor(lead: LeadFacts): Waiting {
     return { waitsFor: 'nothing: it was erased', since: lead.erased_at, next: `erasure show ${id}` }
   if (lead.workflow_started_at === null && isOpen)
     return { waitsFor: 'its workflow, which was not started', since: null, next: 'workflow rebuild' }
-  if (lead.failing_since !== null)
-    return { waitsFor: 'its workflow, whose task fails', since: lead.failing_since, next: 'workflow repair' }
   if (lead.event_id !== null) return { ...waitsForWebhook(lead), since: null }
   if (givenUp !== null) {
     const what = `somebody to send ${givenUp} again, which was given up`

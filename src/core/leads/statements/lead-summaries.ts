@@ -15,14 +15,13 @@ export async function leadSummaries(sql: Sql, leadIds: readonly number[]): Promi
   if (leadIds.length === 0) return []
   const { rows } = await raw<LeadSummary>`
     select l.id as lead_id, l.partner_id, partners.name as partner_name, l.partner_lead_id, l.status, l.created_at,
-      l.erased_at, l.closed_at, l.close_reason, l.workflow_started_at, failing.since as failing_since,
+      l.erased_at, l.closed_at, l.close_reason, l.workflow_started_at,
       e.state = 'paused' as is_paused, e.url is null as has_no_url,
       first.event_id, first.event_name, first.failures, last.status as last_status,
       last.error_code as last_error_code, given_up.event_id as given_up_event_id
     from leads l
     join partners on partners.id = l.partner_id
     join endpoints e on e.partner_id = l.partner_id
-    left join failing_workflows failing on failing.workflow_id = 'lead-' || l.id
     left join lateral (
       select d.event_id, lead_events.event_name, d.failures
       from deliveries d join lead_events on lead_events.id = d.event_id

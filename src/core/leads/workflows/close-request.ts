@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { closeSignal } from '../../../../workflows/messages.ts'
 import { referralId } from '../../temporal/names.ts'
-import type { HistoryEvent } from '../../temporal/reset-point.ts'
+import type { HistoryEvent } from '../../temporal/history.ts'
 
 /** The closing does not wait for a name. */
 const CALL_LIMIT_MS = 3000

@@ -1,7 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client'
 import type { ReferralView } from '../../../../workflows/messages.ts'
 import { isTemporalAway } from '../../temporal/temporal-away.ts'
-import { isRepeated } from '../../temporal/failing-tasks.ts'
 import { OtherDeployment } from '../../temporal/namespace-claim.ts'
 import { referralId } from '../../temporal/names.ts'
 
@@ -36,7 +35,8 @@ export async function describeReferral(
   const soon = <Result>(call: () => Promise<Result>) => client.withDeadline(Date.now() + CALL_LIMIT_MS, call)
   try {
     const { status, raw } = await soon(() => handle.describe())
-    const isFailing = status.name === 'RUNNING' && isRepeated(raw.pendingWorkflowTask)
+    // the server counts a task's attempts from 1
+    const isFailing = status.name === 'RUNNING' && (raw.pendingWorkflowTask?.attempt ?? 0) > 1
     // a query would fail as its task does
     const view =
       isFailing || !withNotes

@@ -1,7 +1,7 @@
 import type { Payload } from '@temporalio/common'
 import { payloadConverter } from '../../../../workflows/payload-converter.ts'
 import type { MilestoneItem, Recording } from '../decisions/referral.ts'
-import type { HistoryEvent } from '../../temporal/reset-point.ts'
+import type { HistoryEvent } from '../../temporal/history.ts'
 
 /** What activities of a lead’s workflow record: the arguments of one. */
 const activityItems: Record<string, (args: unknown[]) => MilestoneItem[]> = {

@@ -12,7 +12,7 @@ import { type AnyCloseReason, closeReasonOf } from '../decisions/reasons.ts'
 import type { MilestoneItem } from '../decisions/referral.ts'
 import { decode, recordingsIn, refusedScoresIn } from './recordings.ts'
 import { referralId } from '../../temporal/names.ts'
-import type { HistoryEvent } from '../../temporal/reset-point.ts'
+import type { HistoryEvent } from '../../temporal/history.ts'
 
 /** What a run of a lead’s workflow had received and not decided about when it was ended from outside. */
 export interface Unrecorded {
