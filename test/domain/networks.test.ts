@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import * as fc from 'fast-check'
-import { inNetworks, networkOf, withoutPort } from '../../src/core/values/networks.ts'
+import { networkOf, withoutPort } from '../../src/core/values/networks.ts'
 
 describe('an address or network', () => {
   it.each([
@@ -41,43 +40,6 @@ describe('an address or network', () => {
     ['::ffff:203.0.113.7/120', 'use 203.0.113.0/24'],
   ])('is not %j', (given, fault) => {
     expect(() => networkOf(given)).toThrow(fault)
-  })
-})
-
-describe('a list of networks', () => {
-  it.each([
-    ['203.0.113.7', ['203.0.113.7'], true],
-    ['203.0.113.8', ['203.0.113.7'], false],
-    ['::ffff:203.0.113.7', ['203.0.113.7'], true],
-    ['::ffff:cb00:7107', ['203.0.113.0/24'], true],
-    ['203.0.114.1', ['203.0.113.0/24', '203.0.114.0/28'], true],
-    ['203.0.114.16', ['203.0.113.0/24', '203.0.114.0/28'], false],
-    ['2001:db8:40::9', ['2001:db8:40::/48'], true],
-    ['2001:db8:41::9', ['2001:db8:40::/48'], false],
-    ['203.0.113.7', ['2001:db8::/32'], false],
-    ['2001:db8::1', ['203.0.113.0/24'], false],
-    // what a proxy may write in X-Forwarded-For
-    ['unknown', ['203.0.113.0/24'], false],
-    ['_hidden', ['203.0.113.0/24'], false],
-    ['203.0.113.7:443', ['203.0.113.0/24'], false],
-    ['', ['203.0.113.0/24'], false],
-    ['203.0.113.7', [], false],
-  ])('%s in %j: %p', (address, networks, isIn) => {
-    expect(inNetworks(networks)(address)).toBe(isIn)
-  })
-
-  it('holds exactly the addresses that begin with its bits', () => {
-    const bits = (address: number) => address.toString(2).padStart(32, '0')
-    const dotted = (address: number) => [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join('.')
-    const address = fc.nat({ max: 0xffffffff })
-    fc.assert(
-      fc.property(address, address, fc.integer({ min: 1, max: 32 }), (one, other, size) => {
-        const first = Number.parseInt(bits(one).slice(0, size).padEnd(32, '0'), 2)
-        const isIn = inNetworks([networkOf(`${dotted(first)}/${size}`)])
-        expect(isIn(dotted(one))).toBe(true)
-        expect(isIn(dotted(other))).toBe(bits(one).slice(0, size) === bits(other).slice(0, size))
-      }),
-    )
   })
 })
 

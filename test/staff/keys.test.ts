@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { openChange } from '../../src/core/endpoints/statements/changes.ts'
-import { findKeyOwner, hashOf, type KeyOwner } from '../../src/core/partners/statements/keys.ts'
+import { findKeyOwner, hashOf } from '../../src/core/partners/statements/keys.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import * as key from '../../src/core/partners/commands/key.ts'
 import * as partner from '../../src/core/partners/commands/partner.ts'
@@ -143,56 +143,6 @@ describe('the keys of a partner', () => {
 
   it('cannot be revoked when there is none', async () => {
     await expect(key.revoke(context, 'prs_test_none')).rejects.toThrow('There is no such key')
-  })
-
-  const bindings = async () =>
-    ((await key.list(context, id)).json as { keys: { networks: string[] | null }[] }).keys.map(
-      ({ networks }) => networks,
-    )
-
-  it('that are bound to addresses say so, where they are issued, listed and audited', async () => {
-    id = await newPartner()
-    const { json, text } = await key.issue(context, id, { from: ['203.0.113.0/24'] })
-    expect(json).toMatchObject({ networks: ['203.0.113.0/24'] })
-    expect(text).toContain('It works from 203.0.113.0/24 only.')
-    await issue()
-    expect(await bindings()).toEqual([['203.0.113.0/24'], null])
-    expect((await key.list(context, id)).text).toMatch(/ valid +203\.0\.113\.0\/24 [^]* valid +everywhere /)
-    const audited = (await auditOf(context)).findLast(({ detail }) => detail?.['networks'] !== undefined)
-    expect(audited).toMatchObject({
-      action: 'key.issue',
-      partner_id: id,
-      detail: { key_id: json.key_id, networks: ['203.0.113.0/24'] },
-    })
-    const worksFrom = (await findKeyOwner(context.sql, hashOf(json.key))) as KeyOwner
-    expect(['203.0.113.9', '203.0.114.9'].map((address) => worksFrom.worksFrom?.(address))).toEqual([
-      true,
-      false,
-    ])
-  })
-
-  it('stay bound when they are rotated, to all their addresses, also if none works any more', async () => {
-    id = await newPartner()
-    await key.issue(context, id, { from: ['203.0.113.7'] })
-    await key.issue(context, id, { from: ['203.0.113.7', '2001:db8::/32'] })
-    await rotate(0)
-    expect((await bindings()).at(-1)).toEqual(['203.0.113.7', '2001:db8::/32'])
-    for (const { key_id: old } of ((await key.list(context, id)).json as { keys: { key_id: number }[] }).keys)
-      await key.revoke(context, String(old))
-    const { json, text } = await key.rotate(context, id, { overlap: 0 })
-    expect(json).toMatchObject({ networks: ['203.0.113.7', '2001:db8::/32'] })
-    expect(text).toContain('It works from 203.0.113.7, 2001:db8::/32 only.')
-    await key.rotate(context, id, { overlap: 0, from: ['198.51.100.0/24'] })
-    expect((await bindings()).at(-1)).toEqual(['198.51.100.0/24'])
-    expect((await auditOf(context)).at(-1)?.detail).toMatchObject({ networks: ['198.51.100.0/24'] })
-  })
-
-  it('are bound to nothing by a rotation if one of them was not', async () => {
-    id = await newPartner()
-    await key.issue(context, id, { from: ['203.0.113.7'] })
-    await issue()
-    await rotate(HOUR_MS)
-    expect(await bindings()).toEqual([['203.0.113.7'], null, null])
   })
 
   it('are issued to partners only', async () => {

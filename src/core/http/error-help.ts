@@ -7,8 +7,7 @@ export const errorHelp: Record<ErrorCode, { meaning: string; remedy: string }> =
     remedy: 'correct the request',
   },
   AUTH_FAILED: {
-    meaning:
-      'no key, an unknown or revoked one, the other environment, or an address that the key is not bound to',
+    meaning: 'no key, an unknown or revoked one, or the other environment',
     remedy: 'check header and key',
   },
   HTTPS_REQUIRED: {

@@ -36,25 +36,6 @@ export function withoutPort(address: string): string {
 
 const NEITHER = 'is neither an IP address nor a network such as 203.0.113.0/24'
 
-/**
- * Tells whether an address is in one of the networks, which `networkOf` returned. An IPv4 address counts as the IPv6
- * address that it is mapped to, as a server sees it that listens on both.
- */
-export function inNetworks(networks: readonly string[]): (address: string) => boolean {
-  const parsed = networks.map((network) => parse(network))
-  return (address) => {
-    if (isIP(address) === 0) return false
-    const given = ipaddr.process(address)
-    return parsed.some(([first, bits]) => first.kind() === given.kind() && given.match(first, bits))
-  }
-}
-
-function parse(network: string): Network {
-  const [address = '', bits] = network.split('/')
-  const first = ipaddr.parse(address)
-  return [first, bits === undefined ? BITS[first.kind()] : Number(bits)]
-}
-
 function withoutMapping([address, bits]: Network): Network {
   const isMapped = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= MAPPED_BITS
   return isMapped ? [address.toIPv4Address(), bits - MAPPED_BITS] : [address, bits]

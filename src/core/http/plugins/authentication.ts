@@ -58,8 +58,7 @@ const CACHED_KEYS = 10_000
 const TOUCH_MS = MINUTE_MS
 
 /**
- * Checks API keys. A key that is unknown, expired, revoked or bound to other addresses gets the same response, as does a
- * mistyped one; the reason is only in the log.
+ * Checks API keys. A key that is unknown, expired or revoked gets the same response, as does a mistyped one; the reason is only in the log.
  */
 export const authentication = plugin<Options>(async (app, { sql, environment, isDatabaseReady }) => {
   const recent = recentKeys()
@@ -95,12 +94,6 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
     if ('refusal' in owner) {
       recent.delete(hash)
       throw await refusedKey(asked, owner.refusal, key)
-    }
-    // whose key it is may be cached; from where it comes is of this request
-    const { ip } = asked.request
-    if (owner.worksFrom?.(ip) === false) {
-      const reason = `wrong_address: key ${owner.keyId}, sent from ${ip}`
-      throw await refused(asked, reason, describeRefusal('wrong_address', key, environment))
     }
     recent.set(hash, true)
     return owner

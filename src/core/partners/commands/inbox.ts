@@ -10,18 +10,15 @@ export const keysInbox: InboxSource = {
   find: async ({ sql }, limit) => {
     const items = (await endingKeys(sql, ENDS_SOON_DAYS)).map((key) => {
       const { partner_id: partner, partner_name: name, key_id: id, expires_at: at, is_last: isLast } = key
-      const { since, networks } = key
-      // it works from where the one works that ends
-      const from = (networks ?? []).map((network) => ` --from ${network}`).join('')
       const ends = `Key ${id} of partner ${partner}, ${name}, ends on ${formatTimestamp(at)} UTC`
       return {
         what: isLast
           ? `${ends}, and the partner has no other that works for longer.`
           : `${ends}, and the partner still uses it instead of its newer one: tell the partner to change over before then.`,
-        since,
+        since: key.since,
         touches: { partners: 1 },
         // nothing is to be revoked: the old key ends by itself, and until then the partner works with it
-        mend: command(isLast ? `key issue ${partner}${from}` : `key list ${partner}`),
+        mend: command(isLast ? `key issue ${partner}` : `key list ${partner}`),
       }
     })
     return firstOf(items, limit)

@@ -3,7 +3,6 @@ import { auditName } from '../../audit/decisions/audit-name.ts'
 import { openChangesBy } from '../../endpoints/statements/changes.ts'
 import { issueKey, listKeys, revokeKey, rotateKeys } from '../statements/keys.ts'
 import type { Sql } from '../../database/orm.ts'
-import { fromOption } from './from-option.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { table } from '../../../staff/answer.ts'
 import { overlapOption, partnerId } from '../../../staff/arguments.ts'
@@ -24,14 +23,10 @@ export function addKeyCommands(program: Command, run: Run, askedFor: readonly As
     .description('API keys of partners; a key is shown once, when it is issued')
     .addHelpText('after', '\nExample:\n  npm run staff -- key rotate 1 --overlap 24h')
   const named = (name: string) => key.command(name).argument('<partner>', 'its id', partnerId)
-  named('issue')
-    .description('issue another key')
-    .addOption(fromOption('from which addresses it works; by default from everywhere'))
-    .action(run(issue))
+  named('issue').description('issue another key').action(run(issue))
   named('rotate')
     .description('issue a new key; all other valid keys expire after the overlap')
     .addOption(overlapOption('how long the other keys stay valid'))
-    .addOption(fromOption('from which addresses the new key works; by default from those of the others'))
     .action(run(rotate))
   key
     .command('revoke')
@@ -41,40 +36,29 @@ export function addKeyCommands(program: Command, run: Run, askedFor: readonly As
   named('list').description('the partner’s keys, by their last four characters').action(run(list))
 }
 
-interface Binding {
-  from?: string[]
-}
-
-export async function issue(context: StaffContext, partner: number, { from }: Binding = {}) {
+export async function issue(context: StaffContext, partner: number) {
   const name = await requirePartner(context.sql, partner)
   const environment = context.config.ENVIRONMENT
-  const networks = from ?? null
   const { id, key } = await context.change(async ({ em, audit }) => {
-    const issued = await issueKey(em, partner, environment, networks)
-    const detail = { key_id: issued.id, ...(networks !== null && { networks }) }
-    await audit({ action: 'key.issue', partnerId: partner, detail })
+    const issued = await issueKey(em, partner, environment)
+    await audit({ action: 'key.issue', partnerId: partner, detail: { key_id: issued.id } })
     return issued
   })
   return {
-    json: { partner_id: partner, key_id: id, key, environment, networks },
-    text: shownOnce({ id, key, networks }, name),
+    json: { partner_id: partner, key_id: id, key, environment },
+    text: shownOnce({ id, key }, name),
   }
 }
 
-export async function rotate(
-  context: StaffContext,
-  partner: number,
-  { overlap, from }: { overlap: number } & Binding,
-) {
+export async function rotate(context: StaffContext, partner: number, { overlap }: { overlap: number }) {
   const name = await requirePartner(context.sql, partner)
   const environment = context.config.ENVIRONMENT
-  const { id, key, networks, expiring, expiresAt } = await context.change(async ({ em, audit }) => {
-    const rotated = await rotateKeys(em, partner, environment, { overlapMs: overlap, networks: from })
+  const { id, key, expiring, expiresAt } = await context.change(async ({ em, audit }) => {
+    const rotated = await rotateKeys(em, partner, environment, overlap)
     const detail = {
       key_id: rotated.id,
       expiring: rotated.expiring,
       overlap_seconds: overlap / 1000,
-      ...(rotated.networks !== null && { networks: rotated.networks }),
     }
     await audit({ action: 'key.rotate', partnerId: partner, detail })
     return rotated
@@ -89,11 +73,10 @@ export async function rotate(
       key_id: id,
       key,
       environment,
-      networks,
       expiring_key_ids: expiring,
       others_expire_at: expiresAt,
     },
-    text: `${shownOnce({ id, key, networks }, name)}\n\n${others}`,
+    text: `${shownOnce({ id, key }, name)}\n\n${others}`,
   }
 }
 
@@ -146,7 +129,6 @@ export const keyTable = (keys: Awaited<ReturnType<typeof listKeys>>): string =>
     key: 'key_id',
     'ends in': ({ last4 }) => `…${last4}`,
     state: 'state',
-    'works from': ({ networks }) => networks?.join(', ') ?? 'everywhere',
     issued: 'created_at',
     expires: 'expires_at',
     revoked: 'revoked_at',
@@ -154,15 +136,8 @@ export const keyTable = (keys: Awaited<ReturnType<typeof listKeys>>): string =>
   })
 
 const noneLeft = (partner: number) =>
-  `\nThe partner has no other key that works. To issue one that works from where this one did: npm run staff -- key rotate ${partner}`
+  `\nThe partner has no other key that works. To issue one: npm run staff -- key issue ${partner}`
 
-interface Issued {
-  id: number
-  key: string
-  networks: string[] | null
-}
-
-function shownOnce({ id, key, networks }: Issued, name: string): string {
-  const from = networks === null ? '' : ` It works from ${networks.join(', ')} only.`
-  return `Key ${id} of ${name}, shown only once:\n\n  ${key}\n\nThe partner sends it as "Authorization: Service-Key <key>".${from}`
+function shownOnce({ id, key }: { id: number; key: string }, name: string): string {
+  return `Key ${id} of ${name}, shown only once:\n\n  ${key}\n\nThe partner sends it as "Authorization: Service-Key <key>".`
 }

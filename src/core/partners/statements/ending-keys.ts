@@ -18,8 +18,6 @@ interface EndingKey {
   partner_name: string
   key_id: number
   expires_at: Date
-  /** From which it works; `null` for everywhere. */
-  networks: string[] | null
   /** Whether no key of the partner works for longer. */
   is_last: boolean
   /** Since when a person should look. */
@@ -34,12 +32,11 @@ interface EndingKey {
 export async function endingKeys(sql: Sql, days: number): Promise<EndingKey[]> {
   const { rows } = await raw<EndingKey>`
     with valid as (
-      select id, partner_id, created_at, last_used_at, expires_at, networks,
+      select id, partner_id, created_at, last_used_at, expires_at,
         coalesce(expires_at <= now() + ${days} * interval '1 day', false) as is_ending
       from api_keys where ${isValidKey}
     )
     select ending.partner_id, partners.name as partner_name, ending.id as key_id, ending.expires_at,
-      ending.networks,
       other.issued_at is null as is_last, soon.since
     from valid ending join partners on partners.id = ending.partner_id
     cross join lateral (

@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { sql as raw } from 'kysely'
 import type { Environment } from '../../values/environment.ts'
-import { inNetworks } from '../../values/networks.ts'
 import { ApiKey } from '../tables/api-key.ts'
 import { Partner } from '../tables/partner.ts'
 import { type Em, type Sql, sqlIn } from '../../database/orm.ts'
@@ -18,15 +17,9 @@ export const hashOf = (key: string) => createHash('sha256').update(key).digest('
  * Issues a key: the environment's prefix, 256 random bits and their CRC-32, in hex. With the checksum, secret scanners
  * and this service recognize a mistyped key without a database.
  *
- * @param networks from which it works, as `networkOf` returns them; `null` for everywhere.
  * @returns `key` this once: only its hash is stored.
  */
-export async function issueKey(
-  em: Em,
-  partnerId: number,
-  environment: Environment,
-  networks: string[] | null = null,
-) {
+export async function issueKey(em: Em, partnerId: number, environment: Environment) {
   const secret = randomBytes(32).toString('hex')
   const key = `${PREFIXES[environment]}${secret}${checksum(secret)}`
   const row = em.create(ApiKey, {
@@ -34,14 +27,12 @@ export async function issueKey(
     hash: hashOf(key),
     last4: key.slice(-4),
     createdAt: new Date(),
-    networks,
   })
   await em.flush()
   return { id: row.id, key }
 }
 
-export type KeyRefusal =
-  'malformed' | 'wrong_environment' | 'unknown' | 'expired' | 'revoked' | 'wrong_address'
+export type KeyRefusal = 'malformed' | 'wrong_environment' | 'unknown' | 'expired' | 'revoked'
 
 /** Why `key` cannot be a key of this environment, without asking the database; `undefined` when it can. */
 export function refuseKey(key: string, environment: Environment): KeyRefusal | undefined {
@@ -53,8 +44,6 @@ export function refuseKey(key: string, environment: Environment): KeyRefusal | u
 export interface KeyOwner {
   keyId: number
   partnerId: number
-  /** Whether it works from an address; absent if it works from everywhere. */
-  worksFrom?: (address: string) => boolean
 }
 
 /** Why a key does not work. */
@@ -66,17 +55,13 @@ export interface RefusedKey {
 export async function findKeyOwner(sql: Sql, hash: string): Promise<KeyOwner | RefusedKey> {
   const row = await sql
     .selectFrom('api_keys')
-    .select(['id', 'partner_id', 'networks', keyState.as('state')])
+    .select(['id', 'partner_id', keyState.as('state')])
     .where('hash', '=', hash)
     .executeTakeFirst()
   if (row === undefined) return { refusal: 'unknown' }
-  const { id: keyId, partner_id: partnerId, networks, state } = row
+  const { id: keyId, partner_id: partnerId, state } = row
   if (state !== 'valid') return { refusal: state }
-  return {
-    keyId,
-    partnerId,
-    ...(networks !== null && { worksFrom: inNetworks(networks) }),
-  }
+  return { keyId, partnerId }
 }
 
 export async function touchKey(sql: Sql, keyId: number): Promise<void> {
@@ -94,15 +79,9 @@ export const isValidKey = raw<boolean>`(revoked_at is null and (expires_at is nu
  * Issues a key and lets the partner's other valid keys expire after `overlapMs`, so that the partner can change over.
  * Runs in the caller's transaction; concurrent rotations of a partner take turns.
  *
- * @param networks from which the new key works; by default from where the others together do.
- * @returns the new key, from where it works, and the ids of the keys that expire by `expiresAt`.
+ * @returns the new key, and the ids of the keys that expire by `expiresAt`.
  */
-export async function rotateKeys(
-  em: Em,
-  partnerId: number,
-  environment: Environment,
-  { overlapMs, networks }: { overlapMs: number; networks?: string[] | undefined },
-) {
+export async function rotateKeys(em: Em, partnerId: number, environment: Environment, overlapMs: number) {
   const sql = sqlIn(em)
   await sql.selectFrom('partners').select('id').where('id', '=', partnerId).forUpdate().execute()
   // by the clock that judges them
@@ -114,24 +93,10 @@ export async function rotateKeys(
     .set({ expires_at: raw<Date>`least(expires_at, ${expiresAt})` })
     .where('partner_id', '=', partnerId)
     .where(isValidKey)
-    .returning(['id', 'networks'])
+    .returning('id')
     .execute()
-  const replaced = expiring.length > 0 ? expiring : await latestKey(sql, partnerId)
-  const from = networks ?? allNetworks(replaced)
-  const issued = await issueKey(em, partnerId, environment, from)
-  return { ...issued, networks: from, expiresAt, expiring: expiring.map((row) => row.id) }
-}
-
-/** A key that takes the place of others works from where one of them does. */
-function allNetworks(keys: readonly { networks: string[] | null }[]): string[] | null {
-  if (keys.length === 0 || keys.some(({ networks }) => networks === null)) return null
-  return [...new Set(keys.flatMap(({ networks }) => networks ?? []))]
-}
-
-/** Where no key works any more, the next one is bound as the last one was. */
-async function latestKey(sql: Sql, partnerId: number) {
-  const keys = sql.selectFrom('api_keys').select(['id', 'networks']).where('partner_id', '=', partnerId)
-  return keys.orderBy('id', 'desc').limit(1).execute()
+  const issued = await issueKey(em, partnerId, environment)
+  return { ...issued, expiresAt, expiring: expiring.map((row) => row.id) }
 }
 
 /**
@@ -158,7 +123,7 @@ export async function revokeKey(sql: Sql, key: number | string) {
 export async function listKeys(sql: Sql, partnerId: number) {
   return sql
     .selectFrom('api_keys')
-    .select(['id as key_id', 'last4', 'created_at', 'expires_at', 'revoked_at', 'last_used_at', 'networks'])
+    .select(['id as key_id', 'last4', 'created_at', 'expires_at', 'revoked_at', 'last_used_at'])
     .select(keyState.as('state'))
     .where('partner_id', '=', partnerId)
     .orderBy('id')

@@ -15,7 +15,5 @@ export const ApiKey = defineEntity({
     expiresAt: instant().nullable(),
     revokedAt: instant().nullable(),
     lastUsedAt: instant().nullable(),
-    /** From which it works, in CIDR notation; null for everywhere. */
-    networks: p.array().nullable(),
   },
 })

@@ -20,8 +20,7 @@ create table api_keys (
   created_at timestamptz not null default now(),
   expires_at timestamptz,
   revoked_at timestamptz,
-  last_used_at timestamptz,
-  networks text[]
+  last_used_at timestamptz
 );
 create index api_keys_partner_id_index on api_keys (partner_id);
 
