@@ -5,11 +5,9 @@ import { onboardingRecipient } from '../src/core/leads/statements/lifecycle.ts'
 import {
   claimOnboardingMail,
   finishOnboardingMail,
-  type MailLimits,
   releaseOnboardingMail,
 } from '../src/core/leads/statements/onboarding.ts'
 import type { Sql } from '../src/core/database/orm.ts'
-import { createTurns } from '../src/core/database/locks/turns.ts'
 import { DAY_MS } from '../src/core/values/durations.ts'
 import { nameInMail } from '../src/core/leads/decisions/name-in-mail.ts'
 import { addressHashes } from '../src/core/sealing/address-hash.ts'
@@ -21,7 +19,6 @@ import { retryFor } from './retry-for.ts'
 interface Dependencies {
   sql: Sql
   mailer: Mailer
-  mailLimits: MailLimits
   letterhead?: Letterhead
   /** How many are sent at a time: a mail server that hangs must not take all places for activities. */
   mostAtATime?: number
@@ -36,13 +33,6 @@ interface Letterhead {
   footer?: string | undefined
 }
 
-/**
- * How long a claim waits for others of its partner in this process. It never waits for them with a connection: a burst of
- * one partner would take all connections.
- */
-const TURN_MS = 5000
-/** When it is tried again after that: many wait, so they come back spread out. */
-const AGAIN_MS = 20_000
 /** When to look again at a mail that another sender has under way, which takes a second or two. */
 const LOOK_AGAIN_MS = 10_000
 
@@ -58,10 +48,9 @@ export type OnboardingMails = ReturnType<typeof createOnboardingMails>
 
 /** The mails that welcome borrowers. One for all of a process, which knows those that are under way. */
 export function createOnboardingMails(dependencies: Dependencies) {
-  const { sql, mailer, mailLimits, encryptionKeys, log, letterhead = {} } = dependencies
+  const { sql, mailer, encryptionKeys, log, letterhead = {} } = dependencies
   const { mostAtATime = Number.POSITIVE_INFINITY } = dependencies
   let sendingNow = 0
-  const inTurn = createTurns(TURN_MS)
   const underWay = new Set<Promise<unknown>>()
 
   async function claimAndSend(leadId: number): Promise<Outcome> {
@@ -80,15 +69,12 @@ export function createOnboardingMails(dependencies: Dependencies) {
       partnerId,
       addressHashes: addressHashes(email, 'addresses of onboarding mails', encryptionKeys),
     }
-    const claimIt = () => claimOnboardingMail(sql, claim, mailLimits)
-    const claimed = await inTurn(partnerId, claimIt, comeBack)
+    const claimed = await claimOnboardingMail(sql, claim)
     switch (claimed.kind) {
       case 'settled':
         return 'already_sent'
       case 'refused':
         return leaveOut(claimed.refused)
-      case 'not_due':
-        throw again('the partner has used up the mails of this hour', claimed.forMs)
       case 'under_way':
         throw again('another worker is sending it', Math.min(claimed.forMs, LOOK_AGAIN_MS))
       case 'leased':
@@ -102,7 +88,7 @@ export function createOnboardingMails(dependencies: Dependencies) {
   /** Sends it under the lease, and writes down what came of it. */
   async function deliver(
     leadId: number,
-    { lease, lateMs }: { lease: string; lateMs: number },
+    { lease, ageMs }: { lease: string; ageMs: number },
     recipient: Recipient,
   ): Promise<Outcome> {
     sendingNow += 1
@@ -110,7 +96,7 @@ export function createOnboardingMails(dependencies: Dependencies) {
       .catch(async (error: unknown) => {
         // unless it is written, the lease runs out
         await releaseOnboardingMail(sql, leadId, lease).catch(() => {})
-        throw lateMs > STALE_MS ? givenUp(error) : error
+        throw ageMs > STALE_MS ? givenUp(error) : error
       })
       .finally(() => (sendingNow -= 1))
     // the server has it: nobody else may send it because PostgreSQL was away for a moment
@@ -120,8 +106,8 @@ export function createOnboardingMails(dependencies: Dependencies) {
 
   return {
     /**
-     * Welcomes a lead's borrower, once, unless the address was mailed often enough. Beyond the limit of its partner, and
-     * while another process sends it, Temporal retries it when it is due.
+     * Welcomes a lead's borrower, once, unless the address was mailed often enough. While another process sends it,
+     * Temporal retries it.
      *
      * A mail may come twice, with the same Message-ID, if the process ends after the mail server has taken it and before
      * that is written: nobody can know then whether it was sent.
@@ -145,10 +131,6 @@ const givenUp = (cause: unknown) =>
     type: 'MailRefused',
     nonRetryable: true,
   })
-
-async function comeBack(): Promise<never> {
-  throw again('many leads of the partner are new', AGAIN_MS * (1 + Math.random()))
-}
 
 interface Recipient {
   first_name: string

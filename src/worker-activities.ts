@@ -65,16 +65,11 @@ export function workerActivities(options: Options) {
     log,
   }
   const firstAttempts = createFirstAttempts(attempting)
-  const mailLimits = {
-    perAddress: config.ONBOARDING_MAILS_PER_ADDRESS,
-    perPartner: config.ONBOARDING_MAILS_PER_PARTNER,
-  }
   const letterhead = { replyTo: config.MAIL_REPLY_TO, footer: config.MAIL_FOOTER }
   const mostAtATime = Math.max(2, Math.floor(config.WORKER_ACTIVITIES / 10))
   const onboardingMails = createOnboardingMails({
     ...attempting,
     mailer,
-    mailLimits,
     letterhead,
     mostAtATime,
   })

@@ -79,8 +79,6 @@ describe('defaults', () => {
         MAIL_FROM: 'Partner Referral Service <no-reply@localhost>',
         MAIL_ALLOW_DOMAINS: [],
         DORMANT_AFTER_DAYS: 0,
-        ONBOARDING_MAILS_PER_ADDRESS: 3,
-        ONBOARDING_MAILS_PER_PARTNER: 1000,
         SCORE_PROVIDER_RATE: 0,
         WORKER_ACTIVITIES: 100,
         WORKER_CACHED_WORKFLOWS: 500,

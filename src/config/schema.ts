@@ -195,16 +195,6 @@ export const programs = {
       .string()
       .default('')
       .transform((list) => itemsOf(list.toLowerCase())),
-    ONBOARDING_MAILS_PER_ADDRESS: wholeNumber(
-      0,
-      1000,
-      'must be a whole number of mails in 24 hours, 0 for no limit',
-    ).default(3),
-    ONBOARDING_MAILS_PER_PARTNER: wholeNumber(
-      0,
-      1_000_000,
-      'must be a whole number of mails an hour, 0 for no limit',
-    ).default(1000),
     STAFF_EMAIL: z.email({ error: 'must be an email address' }).optional(),
     SCORE_PROVIDER_URL: webUrl.optional(),
     SCORE_PROVIDER_TOKEN: text.optional(),

@@ -3,7 +3,6 @@ import { sql as raw } from 'kysely'
 import { addressHashes } from '../../src/core/sealing/address-hash.ts'
 import { createMailer, fewAtATime } from '../../activities/mailer.ts'
 import { createOnboardingMails } from '../../activities/onboarding-mails.ts'
-import type { MailLimits } from '../../src/core/leads/statements/onboarding.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { forgetMailedAddresses } from '../../src/core/leads/statements/mailed-addresses.ts'
@@ -13,7 +12,6 @@ import { startMailServer } from '../support/mail-server.ts'
 import { openDatabase } from '../support/open-database.ts'
 
 const KEY = Buffer.alloc(32, 7)
-const HOUR_MS = 3_600_000
 
 describe('other mails', () => {
   it('are a few at a time, and the rest are tried again', async () => {
@@ -52,11 +50,10 @@ describe('onboarding mails', () => {
   const newLead = (email = address, partner = partnerId, firstName = 'Ada') =>
     insertLead(sql, partner, { ...LEAD, first_name: firstName, email }, () => '{}')
   /** As one worker has it. */
-  const startWorker = (limits: Partial<MailLimits> = {}, encryptionKeys = [KEY]) =>
+  const startWorker = (encryptionKeys = [KEY]) =>
     createOnboardingMails({
       sql,
       encryptionKeys,
-      mailLimits: { perAddress: 3, perPartner: 1000, ...limits },
       mailer: createMailer({
         environment: 'sandbox',
         deployment: 'test',
@@ -66,19 +63,10 @@ describe('onboarding mails', () => {
         allowDomains: [],
       }),
     }).send
-  const later = async (leads: number[]) => {
-    const rows = await sql
-      .selectFrom('onboarding_mails')
-      .select(raw<number>`round(extract(epoch from due_at - clock_timestamp()) / 3600)::int`.as('hours'))
-      .where('lead_id', 'in', leads)
-      .orderBy('due_at')
-      .execute()
-    return rows.map(({ hours }) => hours)
-  }
   const aDayPasses = () =>
     sql
       .updateTable('onboarding_mails')
-      .set({ due_at: raw<Date>`due_at - interval '24 hours'` })
+      .set({ claimed_at: raw<Date>`claimed_at - interval '24 hours'` })
       .execute()
 
   it('are not refused for one that was never sent, and never will be', async () => {
@@ -89,19 +77,20 @@ describe('onboarding mails', () => {
     mailServer.refusing = false
     const close = { closed_at: new Date(), close_reason: 'duplicate' as const }
     await sql.updateTable('leads').set(close).where('id', '=', closed).execute()
-    expect(await send(await newLead())).toBe('sent')
-    expect(await send(await newLead())).toBe('repeated')
+    for (let count = 0; count < 3; count += 1) expect(await send(await newLead())).toBe('sent')
+    expect(await send(await newLead())).toBe('address_limit')
   })
 
-  it('go to a borrower once a day, however often a partner refers them and however the address is written', async () => {
+  it('are at most three a day to a borrower, however the address is written', async () => {
     const send = startWorker()
-    expect(await send(await newLead())).toBe('sent')
-    const again = [address, address.toUpperCase(), address.replace('@', '+more@')]
-    for (const email of again) expect(await send(await newLead(email))).toBe('repeated')
-    const dotted = [`b.o.b${partnerId}@gmail.com`, `bob${partnerId}+x@googlemail.com`]
-    expect(await send(await newLead(dotted[0]))).toBe('sent')
-    expect(await send(await newLead(dotted[1]))).toBe('repeated')
-    expect(mailServer.mails).toHaveLength(2)
+    const spellings = [address, address.toUpperCase(), address.replace('@', '+more@')]
+    for (const email of spellings) expect(await send(await newLead(email))).toBe('sent')
+    expect(await send(await newLead())).toBe('address_limit')
+    const bob = `bob${partnerId}@gmail.com`
+    for (let count = 0; count < 3; count += 1) expect(await send(await newLead(bob))).toBe('sent')
+    for (const email of [`b.o.b${partnerId}@gmail.com`, `bob${partnerId}+x@googlemail.com`])
+      expect(await send(await newLead(email))).toBe('address_limit')
+    expect(mailServer.mails).toHaveLength(6)
     await aDayPasses()
     expect(await send(await newLead())).toBe('sent')
   })
@@ -118,65 +107,14 @@ describe('onboarding mails', () => {
     expect(mailServer.mails).toHaveLength(3)
   })
 
-  it('of a partner’s burst are sent hour by hour, none too early and none lost', async () => {
-    const leads: number[] = []
-    for (let count = 0; count < 7; count += 1) leads.push(await newLead(`c${partnerId}-${count}@example.com`))
-    const workers = [startWorker({ perPartner: 3 }), startWorker({ perPartner: 3 })]
-    const results = await Promise.allSettled(leads.map((lead, index) => workers[index % 2]!(lead)))
-    const delayed = results.filter((result) => result.status === 'rejected')
-    expect(delayed).toHaveLength(4)
-    for (const { reason } of delayed) {
-      expect(reason).toMatchObject({
-        message: 'the partner has used up the mails of this hour',
-        category: 'BENIGN',
-      })
-      expect(Number(reason.nextRetryDelay)).toBeGreaterThan(0.9 * HOUR_MS)
-    }
-    expect(await later(leads)).toEqual([0, 0, 0, 1, 1, 1, 2])
-    expect(mailServer.mails).toHaveLength(3)
-    // a retry before its time changes nothing
-    await Promise.allSettled(leads.map((lead) => workers[0]!(lead)))
-    expect(await later(leads)).toEqual([0, 0, 0, 1, 1, 1, 2])
-    await aDayPasses()
-    for (const lead of leads) await workers[1]!(lead)
-    expect(new Set(mailServer.mails.map(({ to }) => to)).size).toBe(7)
-    expect(mailServer.mails).toHaveLength(7)
-  })
-
-  it('of a large burst are claimed one at a time, whatever the pool of connections', async () => {
-    const leads: number[] = []
-    for (let count = 0; count < 40; count += 1)
-      leads.push(await newLead(`e${partnerId}-${count}@example.com`))
-    const send = startWorker({ perPartner: 10 })
-    const results = Promise.allSettled(leads.map((lead) => send(lead)))
-    let most = 0
-    const claiming = new AbortController()
-    void results.then(() => claiming.abort())
-    while (!claiming.signal.aborted) {
-      const { rows } = await raw<{ claims: number }>`select count(*)::int as claims from pg_stat_activity
-        where datname = current_database() and state <> 'idle' and query like '%pg_advisory_xact_lock%'`.execute(
-        sql,
-      )
-      most = Math.max(most, (rows[0]?.claims ?? 0) - 1)
-    }
-    expect(most).toBeLessThanOrEqual(1)
-    expect((await results).filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
-    expect((await later(leads)).filter((hours) => hours === 3)).toHaveLength(10)
-  })
-
   it('keep their place when the mail server is away', async () => {
-    const send = startWorker({ perPartner: 1 })
-    const lead = await newLead()
+    const send = startWorker()
+    const leads = [await newLead(), await newLead(), await newLead()]
     mailServer.refusing = true
-    await expect(send(lead)).rejects.toThrow('could not be sent')
+    for (const lead of leads) await expect(send(lead)).rejects.toThrow('could not be sent')
     mailServer.refusing = false
-    await expect(send(await newLead(`d${partnerId}@example.com`))).rejects.toThrow('used up')
-    expect(await send(lead)).toBe('sent')
-  })
-
-  it('are not limited where the settings say so', async () => {
-    const send = startWorker({ perAddress: 0, perPartner: 0 })
-    for (let count = 0; count < 5; count += 1) expect(await send(await newLead())).toBe('sent')
+    expect(await send(await newLead())).toBe('address_limit')
+    for (const lead of leads) expect(await send(lead)).toBe('sent')
   })
 
   it('leave no address behind, only a hash that needs the key, and that for a day', async () => {
@@ -197,7 +135,8 @@ describe('onboarding mails', () => {
     expect(hash).toMatch(/^[\w-]{43}$/)
     // another key, with the old one after it, still counts it
     const newer = [Buffer.alloc(32, 8), KEY]
-    expect(await startWorker({}, newer)(await newLead())).toBe('repeated')
+    for (let count = 0; count < 2; count += 1) expect(await startWorker(newer)(await newLead())).toBe('sent')
+    expect(await startWorker(newer)(await newLead())).toBe('address_limit')
     expect(addressHashes(address, 'addresses of onboarding mails', newer)).toEqual([
       expect.not.stringMatching(hash!),
       hash,

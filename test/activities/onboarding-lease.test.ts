@@ -11,8 +11,6 @@ import { openDatabase } from '../support/open-database.ts'
 import { testKeys } from '../support/test-keys.ts'
 import { until } from '../support/until.ts'
 
-const NO_LIMITS = { perAddress: 0, perPartner: 0 }
-
 describe('an onboarding mail', () => {
   let sql: Sql
   let partnerId: number
@@ -28,7 +26,10 @@ describe('an onboarding mail', () => {
     mailServer.answering = Promise.resolve()
   })
 
-  const newLead = () => insertLead(sql, partnerId, LEAD, () => '{}')
+  let addresses = 0
+  /** Each with an address of its own, which may be mailed. */
+  const newLead = () =>
+    insertLead(sql, partnerId, { ...LEAD, email: `b${(addresses += 1)}@example.com` }, () => '{}')
   const toServer = (smtpUrl: string | undefined) =>
     createMailer({
       environment: 'sandbox',
@@ -40,7 +41,7 @@ describe('an onboarding mail', () => {
     })
   /** As one process has it. */
   const startWorker = (mailer: Mailer = toServer(mailServer.url)) =>
-    createOnboardingMails({ sql, encryptionKeys: testKeys, mailLimits: NO_LIMITS, mailer })
+    createOnboardingMails({ sql, encryptionKeys: testKeys, mailer })
   const claimsOf = (leadId: number) =>
     sql.selectFrom('onboarding_mails').selectAll().where('lead_id', '=', leadId).execute()
   const leasesEnd = () =>
@@ -82,7 +83,7 @@ describe('an onboarding mail', () => {
   it('is for another worker once the lease of one that was killed has run out', async () => {
     const lead = await newLead()
     const claim = { leadId: lead, partnerId, addressHashes: ['of an address'] }
-    expect(await claimOnboardingMail(sql, claim, NO_LIMITS)).toMatchObject({ kind: 'leased' })
+    expect(await claimOnboardingMail(sql, claim)).toMatchObject({ kind: 'leased' })
     const worker = startWorker()
     await expect(worker.send(lead)).rejects.toMatchObject({ nextRetryDelay: 10_000 })
     await leasesEnd()
@@ -107,21 +108,19 @@ describe('an onboarding mail', () => {
     expect(await frozen.send(lead)).toBe('already_sent')
   })
 
-  it('is given up by the mail server’s fault seven days after it was due, however long it waited for that', async () => {
+  it('is given up by the mail server’s fault seven days after it was claimed', async () => {
     const lead = await newLead()
     const nowhere = startWorker(toServer('smtp://127.0.0.1:1'))
-    const dueAgo = (days: number) =>
+    const claimedAgo = (days: number) =>
       sql
         .updateTable('onboarding_mails')
-        .set({ due_at: raw<Date>`clock_timestamp() - ${days} * interval '1 day'`, sending_until: null })
+        .set({ claimed_at: raw<Date>`clock_timestamp() - ${days} * interval '1 day'`, sending_until: null })
         .where('lead_id', '=', lead)
         .execute()
     await expect(nowhere.send(lead)).rejects.toMatchObject({ type: 'MailRefused', nonRetryable: false })
-    await dueAgo(-8)
-    await expect(nowhere.send(lead)).rejects.toMatchObject({ category: 'BENIGN' })
-    await dueAgo(6)
+    await claimedAgo(6)
     await expect(nowhere.send(lead)).rejects.toMatchObject({ nonRetryable: false })
-    await dueAgo(8)
+    await claimedAgo(8)
     await expect(nowhere.send(lead)).rejects.toMatchObject({
       nonRetryable: true,
       message: expect.stringMatching(/^given up after 7 days: the mail could not be sent/),
@@ -134,7 +133,6 @@ describe('an onboarding mail', () => {
     const worker = createOnboardingMails({
       sql,
       encryptionKeys: testKeys,
-      mailLimits: NO_LIMITS,
       mailer: toServer(mailServer.url),
       mostAtATime: 2,
     })
@@ -158,7 +156,7 @@ describe('an onboarding mail', () => {
     await until(async () => (await claimsOf(lead)).length === 1)
     await leasesEnd()
     const claim = { leadId: lead, partnerId, addressHashes: ['of an address'] }
-    expect(await claimOnboardingMail(sql, claim, NO_LIMITS)).toMatchObject({ kind: 'leased' })
+    expect(await claimOnboardingMail(sql, claim)).toMatchObject({ kind: 'leased' })
     answering.reject(new Error('the mail server went away'))
     await expect(first).rejects.toThrow('went away')
     await expect(startWorker().send(lead)).rejects.toThrow('another worker is sending it')

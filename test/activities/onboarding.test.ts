@@ -39,7 +39,6 @@ describe('the onboarding email', () => {
     createOnboardingMails({
       sql,
       encryptionKeys: testKeys,
-      mailLimits: { perAddress: 0, perPartner: 0 },
       mailer: createMailer({ ...settings, smtpUrl: mailServer.url, isCatcher: true }),
     }).send
 
@@ -62,7 +61,6 @@ describe('the onboarding email', () => {
     const { send: sendOne } = createOnboardingMails({
       sql,
       encryptionKeys: testKeys,
-      mailLimits: { perAddress: 0, perPartner: 0 },
       letterhead: {
         replyTo: 'help@example.com',
         footer: 'Example Inc., 1 Main Street\nTo get no more: help@example.com',

@@ -108,7 +108,7 @@ describe('erasures that are overdue', () => {
     const tools = { journal: undefined, backupDays: undefined }
     await eraseLeads(sql, [id], tools, { by: 'tester', reason: 'other' })
     await raw`
-      insert into onboarding_mails (lead_id, partner_id, address_hash, due_at)
+      insert into onboarding_mails (lead_id, partner_id, address_hash, claimed_at)
       values (${id}, ${partnerId}, 'hash', now())`.execute(sql)
     expect(await countLeft(sql, [id]).then((leftOf) => leftOf(id).onboarding_mails)).toBe(1)
     expect(await checkErasures(sql, [id])).toEqual([])

@@ -13,7 +13,7 @@ describe('the addresses that were mailed', () => {
 
   beforeAll(async () => {
     ;({ sql, partnerId } = await openDatabase())
-    await raw`insert into onboarding_mails (lead_id, partner_id, address_hash, due_at) values
+    await raw`insert into onboarding_mails (lead_id, partner_id, address_hash, claimed_at) values
       (1, ${partnerId}, 'a', now() - interval '25 hours'), (2, ${partnerId}, 'b', now() - interval '25 hours'),
       (3, ${partnerId}, 'c', now() - interval '23 hours')`.execute(sql)
   })

@@ -276,7 +276,7 @@ describe('staff inbox', () => {
     const [givenUp, unmailed, closing] = [await leads.start(), await leads.start(), await leads.start()]
     await update(raw`update deliveries set state = 'given_up', settled_at = now() where lead_id = ${givenUp}`)
     await update(raw`
-      insert into onboarding_mails (lead_id, partner_id, due_at) values (${unmailed}, ${id}, ${AGO})`)
+      insert into onboarding_mails (lead_id, partner_id, claimed_at) values (${unmailed}, ${id}, ${AGO})`)
     await update(raw`
       insert into closings (lead_id, requested_by, requested_at, reason, due_at, is_announced)
       values (${closing}, 'key 1', ${AGO}, 'withdrew', now() + interval '1 day', true)`)

@@ -73,8 +73,7 @@ export async function prepareDelivering() {
           scoreProvider,
         }),
       welcome: (mailer: Mailer) => {
-        const mailLimits = { perAddress: 0, perPartner: 0 }
-        const onboardingMails = createOnboardingMails({ sql, encryptionKeys: testKeys, mailer, mailLimits })
+        const onboardingMails = createOnboardingMails({ sql, encryptionKeys: testKeys, mailer })
         const mailsSettled = async () => onboardingMails.settled()
         return { ...welcomeActivities({ ...attempting, firstAttempts, onboardingMails }), mailsSettled }
       },

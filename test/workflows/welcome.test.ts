@@ -14,7 +14,6 @@ describe('a welcome of which one half is poisoned', () => {
     fixture = await prepareFixture({
       SMTP_URL: mailServer.url,
       SMTP_CATCHER: 'true',
-      ONBOARDING_MAILS_PER_ADDRESS: '0',
     })
     await raw`create function refuse() returns trigger language plpgsql as $$
       begin raise 'poisoned'; end $$`.execute(fixture.service.sql)

@@ -70,7 +70,7 @@ const schema = operation({
           created_at: '2026-03-02 15:04:05',
           updated_at: '2026-03-02 15:04:05',
         },
-        onboarding_email: { sent_at: '2026-03-02 15:04:06', due_at: null, not_sent_because: null },
+        onboarding_email: { sent_at: '2026-03-02 15:04:06', not_sent_because: null },
         clock: { seconds_ahead: 0 },
         score_updates: { since: null },
         closing: { closed_at: null, reason: null },

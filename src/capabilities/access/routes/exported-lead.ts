@@ -89,14 +89,11 @@ const parts = {
   lead,
   onboarding_email: z.object({
     sent_at: moment,
-    due_at: moment.describe('When it may be sent, if it was not sent yet.'),
     not_sent_because: z
       .enum(mailRefusals)
       .meta({ id: 'OnboardingEmailRefusal' })
       .nullable()
-      .describe(
-        '`repeated`: the address got one about a lead of yours within 24 hours. `address_limit`: it got as many within 24 hours as an address may.',
-      ),
+      .describe('`address_limit`: the address got as many within 24 hours as an address may.'),
   }),
   clock: z.object({ seconds_ahead: z.int().describe('How far the sandbox advanced it; 0 in production.') }),
   score_updates: z.object({ since: moment }),

@@ -40,7 +40,6 @@ export async function exportedLead(
     },
     onboarding_email: {
       sent_at: time(lead.onboarding_sent_at),
-      due_at: lead.onboarding_sent_at === null && mail?.refused === null ? time(mail.due_at) : null,
       not_sent_because: mail?.refused ?? null,
     },
     clock: { seconds_ahead: lead.clock_offset },

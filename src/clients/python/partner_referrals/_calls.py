@@ -90,7 +90,7 @@ SHAPES: dict[type, dict[str, Shape]] = {
     types.ExportedIdempotencyKey: {"created_at": TIME},
     types.ExportedLead: {"exported_at": TIME, "lead": types.ExportedFields, "onboarding_email": types.ExportedLeadOnboardingEmail, "clock": types.ExportedLeadClock, "score_updates": types.ExportedLeadScoreUpdates, "closing": types.ExportedLeadClosing, "workflow": types.ExportedLeadWorkflow, "idempotency_keys": ListOf(types.ExportedIdempotencyKey), "events": ListOf(EXPORTED_EVENT), "deliveries": ListOf(types.ExportedDelivery), "actions": ListOf(types.ExportedAction)},
     types.ExportedLeadClosing: {"closed_at": TIME},
-    types.ExportedLeadOnboardingEmail: {"sent_at": TIME, "due_at": TIME},
+    types.ExportedLeadOnboardingEmail: {"sent_at": TIME},
     types.ExportedLeadScoreUpdates: {"since": TIME},
     types.ExportedLeadWorkflow: {"started_at": TIME},
     types.GetClockResponse: {"data": types.Clock},

@@ -57,7 +57,7 @@ MilestoneWebhookType: TypeAlias = (
 Notification: TypeAlias = Literal["lead.closed"] | str
 """`lead.closed`: a lead was closed, by whomever. New ones may be added."""
 
-OnboardingEmailRefusal: TypeAlias = Literal["repeated", "address_limit"]
+OnboardingEmailRefusal: TypeAlias = Literal["address_limit"]
 
 ScenarioName: TypeAlias = (
     Literal["mortgage_ready_in_a_year", "ready_after_two_updates", "stalled_before_escrow", "scores_go_down", "chatty_borrower", "dropped_out"]
@@ -581,10 +581,8 @@ class ExportedLeadClosing:
 class ExportedLeadOnboardingEmail:
     """The email that welcomes the borrower, and why it was not sent if it was not."""
     sent_at: datetime | None
-    due_at: datetime | None
-    """When it may be sent, if it was not sent yet."""
     not_sent_because: OnboardingEmailRefusal | None
-    """`repeated`: the address got one about a lead of yours within 24 hours. `address_limit`: it got as many within 24 hours as an address may."""
+    """`address_limit`: the address got as many within 24 hours as an address may."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -604,9 +604,7 @@ export interface ExportedLead {
   /** The email that welcomes the borrower, and why it was not sent if it was not. */
   onboardingEmail: {
     sentAt: Date | null
-    /** When it may be sent, if it was not sent yet. */
-    dueAt: Date | null
-    /** `repeated`: the address got one about a lead of yours within 24 hours. `address_limit`: it got as many within 24 hours as an address may. */
+    /** `address_limit`: the address got as many within 24 hours as an address may. */
     notSentBecause: OnboardingEmailRefusal | null
   }
   /** In a sandbox, by how many seconds the lead’s clock was advanced. */
@@ -1120,7 +1118,7 @@ export interface OldestWaiting {
   waitingSince: Date
 }
 
-export type OnboardingEmailRefusal = 'repeated' | 'address_limit'
+export type OnboardingEmailRefusal = 'address_limit'
 
 export interface OtherEvent {
   /** One that was added later. */
@@ -2082,9 +2080,7 @@ export const shapes: Shapes = {
       about: '#StringMap',
       exported_at: 'time',
       lead: '#ExportedFields',
-      onboarding_email: {
-        fields: { sent_at: 'time', due_at: 'time', not_sent_because: '#OnboardingEmailRefusal' },
-      },
+      onboarding_email: { fields: { sent_at: 'time', not_sent_because: '#OnboardingEmailRefusal' } },
       clock: { fields: { seconds_ahead: 0 } },
       score_updates: { fields: { since: 'time' } },
       closing: { fields: { closed_at: 'time', reason: 0 } },

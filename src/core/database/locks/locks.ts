@@ -11,8 +11,6 @@ export const locks = [
   /** Of a hash of an address. */
   'mails_of_address',
   /** Of a partner. */
-  'mails_of_partner',
-  /** Of a partner. */
   'resends',
 ] as const
 export type Lock = (typeof locks)[number]

@@ -8,7 +8,6 @@ import {
   type OpenedRecord,
   openRecord,
 } from '../statements/staff-reads.ts'
-import { formatTimestamp } from '../../values/timestamps.ts'
 import { withReference } from '../decisions/reasons.ts'
 import { aheadText } from '../decisions/ahead-text.ts'
 import { optionalFieldNames, optionalFields } from '../decisions/lead-fields.ts'
@@ -95,16 +94,13 @@ export async function showLead(context: StaffContext, record: LeadRecord) {
 type Mail = Awaited<ReturnType<typeof findOnboardingMail>>
 
 const whyNotMailed: Record<MailRefusal, string> = {
-  repeated: 'not sent: the address got one about this partner within 24 hours',
   address_limit: 'not sent: the address got as many within 24 hours as an address may',
 }
 
 /** What became of the onboarding mail. */
 function mailState({ onboarding_sent_at: sentAt }: Pick<LeadRecord, 'onboarding_sent_at'>, mail: Mail) {
   if (sentAt !== null || mail === undefined) return sentAt
-  if (mail.refused !== null) return whyNotMailed[mail.refused]
-  if (mail.due_at <= new Date()) return null
-  return `due ${formatTimestamp(mail.due_at)}: the partner has used up the mails of this hour`
+  return mail.refused === null ? null : whyNotMailed[mail.refused]
 }
 
 function leadFields(id: number, lead: Omit<OpenedRecord, 'id'>, mailed: Date | string | null): string {

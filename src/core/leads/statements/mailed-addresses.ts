@@ -11,7 +11,7 @@ export async function forgetMailedAddresses(sql: Sql, limit: number): Promise<nu
   const { numAffectedRows } = await raw`
     update onboarding_mails set address_hash = null where lead_id = any (array(
       select lead_id from onboarding_mails
-      where address_hash is not null and due_at < clock_timestamp() - interval '24 hours'
-      order by due_at limit ${limit} for update skip locked))`.execute(sql)
+      where address_hash is not null and claimed_at < clock_timestamp() - interval '24 hours'
+      order by claimed_at limit ${limit} for update skip locked))`.execute(sql)
   return Number(numAffectedRows ?? 0)
 }

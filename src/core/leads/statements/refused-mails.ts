@@ -13,7 +13,7 @@ export async function refusedMails(
     from (
       select id from leads where partner_id = ${partnerId} order by partner_id desc, id desc limit ${most}
     ) as newest join onboarding_mails on lead_id = newest.id
-    where refused is not null and due_at > now() - ${days} * interval '1 day'
+    where refused is not null and claimed_at > now() - ${days} * interval '1 day'
     group by refused order by refused`.execute(sql)
   return rows
 }

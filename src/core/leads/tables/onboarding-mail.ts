@@ -1,15 +1,12 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant, oneOf } from '../../database/columns.ts'
 
-/**
- * Why a borrower gets no onboarding mail. `repeated`: the address got one about the same partner within 24 hours;
- * `address_limit`: it got as many as an address may.
- */
-export const mailRefusals = ['repeated', 'address_limit'] as const
+/** Why a borrower gets no onboarding mail. `address_limit`: the address got as many as an address may. */
+export const mailRefusals = ['address_limit'] as const
 export type MailRefusal = (typeof mailRefusals)[number]
 
 /**
- * A lead's claim to an onboarding mail: whether it may be sent, and when. `leads.onboarding_sent_at` says that it was. It
+ * A lead's claim to an onboarding mail: whether it may be sent. `leads.onboarding_sent_at` says that it was. It
  * is made under a lock on the lead, so it needs no foreign key.
  */
 export const OnboardingMail = defineEntity({
@@ -20,8 +17,7 @@ export const OnboardingMail = defineEntity({
     partnerId: p.integer(),
     /** By which mails to one address are counted, for 24 hours: HMAC-SHA256 under a key that only the worker can derive. */
     addressHash: p.text().nullable(),
-    /** From when on it may be sent: later than now if its partner has used up an hour's mails. */
-    dueAt: instant(),
+    claimedAt: instant(),
     /** Only one process sends it until then; from then on, or without it, another may. */
     sendingUntil: instant().nullable(),
     refused: p.text().$type<MailRefusal>().nullable(),
@@ -31,17 +27,12 @@ export const OnboardingMail = defineEntity({
     {
       name: 'onboarding_mails_address_index',
       expression:
-        'create index onboarding_mails_address_index on onboarding_mails (address_hash, due_at) where address_hash is not null',
-    },
-    {
-      name: 'onboarding_mails_partner_index',
-      expression:
-        'create index onboarding_mails_partner_index on onboarding_mails (partner_id, due_at) where refused is null',
+        'create index onboarding_mails_address_index on onboarding_mails (address_hash, claimed_at) where address_hash is not null',
     },
     {
       name: 'onboarding_mails_counted_index',
       expression:
-        'create index onboarding_mails_counted_index on onboarding_mails (due_at) where address_hash is not null',
+        'create index onboarding_mails_counted_index on onboarding_mails (claimed_at) where address_hash is not null',
     },
   ],
 })

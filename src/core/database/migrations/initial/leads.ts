@@ -110,12 +110,11 @@ create table onboarding_mails (
   lead_id int primary key,
   partner_id int not null,
   address_hash text,
-  due_at timestamptz not null,
+  claimed_at timestamptz not null,
   sending_until timestamptz,
   refused text
-    constraint onboarding_mails_refused_check check (refused in ('repeated', 'address_limit'))
+    constraint onboarding_mails_refused_check check (refused in ('address_limit'))
 );
-create index onboarding_mails_address_index on onboarding_mails (address_hash, due_at) where address_hash is not null;
-create index onboarding_mails_partner_index on onboarding_mails (partner_id, due_at) where refused is null;
-create index onboarding_mails_counted_index on onboarding_mails (due_at) where address_hash is not null;
+create index onboarding_mails_address_index on onboarding_mails (address_hash, claimed_at) where address_hash is not null;
+create index onboarding_mails_counted_index on onboarding_mails (claimed_at) where address_hash is not null;
 `
