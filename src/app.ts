@@ -135,8 +135,8 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
     pendingClosing: closingOfLead,
   }
   const withKey = async (keyed: FastifyInstance) => {
-    keyed.addHook('onRequest', (request, reply) => keyed.authenticate(request, reply))
-    keyed.addHook('preHandler', (request, reply) => keyed.authenticateAgain(request, reply))
+    keyed.addHook('onRequest', (request) => keyed.authenticate(request))
+    keyed.addHook('preHandler', (request) => keyed.authenticateAgain(request))
     await registerAll(keyed, routesWithKey, options)
   }
   const v1 = async (api: FastifyInstance) => {

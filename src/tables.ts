@@ -24,7 +24,6 @@ import { Loss } from './core/record/tables/loss.ts'
 import { Notice } from './core/endpoints/tables/notice.ts'
 import { OnboardingMail } from './core/leads/tables/onboarding-mail.ts'
 import { Partner } from './core/partners/tables/partner.ts'
-import { Quota } from './core/partners/tables/quota.ts'
 import { Restore } from './capabilities/restore/tables/restore.ts'
 import { RetentionRun } from './core/database/tables/retention-run.ts'
 import { SandboxRun } from './capabilities/sandbox/tables/sandbox-run.ts'
@@ -45,7 +44,6 @@ export const entities = [
   Attempt,
   IdempotencyKey,
   Export,
-  Quota,
   OnboardingMail,
   Notice,
   AuditEntry,

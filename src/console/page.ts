@@ -48,7 +48,7 @@ const policy = [
  */
 export const consolePage: FastifyPluginAsync = async (app) => {
   app.addHook('onRequest', async (request, reply) => {
-    await app.limitAddress(request, reply)
+    await app.limitAddress(request)
     // nothing here is a partner's; browsers ask with the ETag whether a file has changed
     reply.headers({
       'content-security-policy': policy,

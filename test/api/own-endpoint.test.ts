@@ -11,7 +11,6 @@ import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
 import { locksOf } from '../support/table-locks.ts'
 import { testKeys } from '../support/test-keys.ts'
-import { whileBusy } from '../support/while-busy.ts'
 
 const URL_NOW = 'https://lender.example/now'
 const URL_NEXT = 'https://lender.example/next?token=not-for-logs'
@@ -213,45 +212,6 @@ describe('a partner’s own endpoint, in a sandbox', () => {
     expect(actions).toEqual(['endpoint.pause', 'endpoint.resume'])
   })
 
-  it('is acted on thirty times in a row, and then once every two minutes', async () => {
-    const outOfRoom = {
-      code: 'RATE_LIMITED',
-      message: expect.stringMatching(
-        /^Your endpoint can be set, paused, resumed, tested and given a new secret 30 times in a row, and then once every 2 minutes\. What changes nothing does not count\. Try again in \d{2,3} seconds\.$/,
-      ),
-    }
-    const flip = (index: number) => partner.post(index % 2 === 0 ? 'pause-endpoint' : 'resume-endpoint', {})
-    const first: number[] = []
-    for (let index = 0; index < 28; index += 1) first.push((await flip(index)).status)
-    expect(new Set(first)).toEqual(new Set([200]))
-    // the last of them together with others
-    await api.sql.updateTable('endpoint_pings').set({ finished_at: new Date() }).execute()
-    // they take turns, and one for whom it takes too long is told to come back
-    const together = await Promise.all([
-      ...Array.from({ length: 12 }, () => whileBusy(() => flip(0))),
-      whileBusy(() => partner.post('test-endpoint', {})),
-    ])
-    expect(together.map(({ status }) => status)).toEqual(Array.from({ length: 13 }, () => 200))
-    const refused = await flip(1)
-    expect([refused.status, refused.body.error]).toEqual([429, outOfRoom])
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(50)
-    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(120)
-    // what changes nothing is answered still, and writes nothing
-    for (const path of ['pause-endpoint', 'test-endpoint'])
-      for (let times = 0; times < 30; times += 1) expect((await partner.post(path, {})).status).toBe(200)
-    expect(await auditOf(api, partner)).toHaveLength(30)
-    expect(await endpointOf(api, partner)).toMatchObject({ state: 'paused', paused_by: 'partner' })
-    const other = await addPartnerAt(api)
-    expect((await other.post('pause-endpoint', {})).status).toBe(200)
-
-    const spent = api.sql.updateTable('quotas').where('partner_id', '=', partner.id)
-    await spent.set({ spent_until: raw<Date>`spent_until - interval '2 minutes'` }).execute()
-    expect([(await flip(1)).status, (await flip(0)).status]).toEqual([200, 429])
-    // as if PostgreSQL's clock had been years ahead
-    await spent.set({ spent_until: raw<Date>`clock_timestamp() + interval '2 years'` }).execute()
-    expect((await flip(0)).status).toBe(200)
-  })
-
   it('tries all that wait now when a failing endpoint is resumed', async () => {
     const { id } = await endpointOf(api, partner)
     const active = { state: 'active' as const, paused_by: null, failing_since: new Date() }
@@ -299,46 +259,6 @@ describe('a partner’s own endpoint, in a sandbox', () => {
       expect([status, body.error.code]).toEqual([409, 'NO_ENDPOINT'])
     },
   )
-
-  it('is certified thirty times in a row, and then once every two minutes, and new URLs are taken all the same', async () => {
-    await partner.post('set-endpoint', { url: URL_NEXT })
-    const answers = []
-    for (let times = 0; times < 30; times += 1) {
-      answers.push(await partner.post('certify-endpoint', {}))
-      // a running one is answered, and costs nothing
-      await partner.post('certify-endpoint', {})
-      await api.sql
-        .updateTable('certifications')
-        .set({ result: 'failed' })
-        .where('result', 'is', null)
-        .execute()
-    }
-    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 30 }, () => 200))
-    answers.push(await partner.post('certify-endpoint', {}))
-    expect(answers[30]?.body.error).toMatchObject({
-      code: 'RATE_LIMITED',
-      message: expect.stringMatching(
-        /^Your endpoint can be certified 30 times .* Try again in \d{2,3} seconds\.$/,
-      ),
-    })
-    expect(Number(answers[30]?.headers['retry-after'])).toBeLessThanOrEqual(120)
-    expect((await partner.post('set-endpoint', { url: URL_NEXT })).status).toBe(200)
-    // what is left of a day is hundreds, not none
-    await api.sql
-      .updateTable('quotas')
-      .set({ spent_until: raw<Date>`spent_until - interval '2 minutes'` })
-      .execute()
-    expect((await partner.post('certify-endpoint', {})).status).toBe(200)
-  })
-
-  it('is set thirty times in a row, also at once', async () => {
-    const other = await addPartnerAt(api)
-    // they take turns, and one for whom it takes too long is told to come back
-    const ask = () => whileBusy(() => partner.post('set-endpoint', { url: URL_NEXT }))
-    const answers = await Promise.all(Array.from({ length: 35 }, ask))
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(5)
-    expect((await other.post('set-endpoint', { url: URL_NEXT })).status).toBe(200)
-  })
 })
 
 describe('a partner’s own endpoint, in production', () => {
@@ -385,37 +305,6 @@ describe('a partner’s own endpoint, in production', () => {
     })
     expect(await secretsOf(api, partner)).toEqual(before)
     expect(api.requested.filter((what) => what.startsWith('change'))).toHaveLength(1)
-  })
-
-  it('counts what was announced in a day, and neither candidates nor what was never announced', async () => {
-    await turnOn()
-    for (let times = 0; times < 25; times += 1) await partner.post('set-endpoint', { url: URL_NEXT })
-    expect((await partner.post('rotate-endpoint-secret', {})).status).toBe(200)
-    const announced = api.sql
-      .updateTable('endpoint_changes')
-      .set({ takes_effect_at: raw<Date>`clock_timestamp() + interval '23 hours'`, state: 'replaced' })
-      .where('id', 'in', (eb) =>
-        eb
-          .selectFrom('endpoint_changes')
-          .select('id')
-          .where('requested_by', '=', `key ${partner.keyId}`)
-          .limit(20),
-      )
-    await announced.execute()
-    for (const [path, body] of [
-      ['set-endpoint', { url: URL_NEXT }],
-      ['certify-endpoint', {}],
-      ['rotate-endpoint-secret', {}],
-    ] as const) {
-      const { status, headers, body: answer } = await partner.post(path, body)
-      expect([status, answer.error.message]).toEqual([
-        429,
-        'At most 20 changes of URL and secret can be announced within 24 hours. Try again in 23 hours.',
-      ])
-      expect(Number(headers['retry-after'])).toBeGreaterThan(22 * 3600)
-    }
-    // what stops a leaked key is never refused for that
-    expect((await partner.post('pause-endpoint', {})).status).toBe(200)
   })
 })
 

@@ -3,7 +3,6 @@ import { sql as raw } from 'kysely'
 import { dormancyTeller } from '../../activities/closing/dormancy-mail.ts'
 import { createMailer } from '../../activities/mailer.ts'
 import { lookNow, lookOnceAMonth } from '../../src/capabilities/closing/dormancy-loop.ts'
-import { MOST_CLOSINGS_A_DAY } from '../../src/capabilities/closing/decisions/closing.ts'
 import {
   closingsToStart,
   closingToTell,
@@ -215,7 +214,7 @@ describe('a lead in which nothing happens', () => {
     expect(await open()).toBeUndefined()
   })
 
-  it('is closed earlier by a request of its partner, which counts', async () => {
+  it('is closed earlier by a request of its partner', async () => {
     await look()
     const request = {
       partnerId,
@@ -226,26 +225,6 @@ describe('a lead in which nothing happens', () => {
     }
     expect(await requestClosing(sql, request)).toMatchObject({ kind: 'requested', reason: 'withdrew' })
     expect(await open()).toMatchObject({ reason: 'withdrew' })
-  })
-
-  it('stays as it is when its partner’s request is one too many', async () => {
-    await look()
-    const before = await open()
-    const spent = Array.from({ length: MOST_CLOSINGS_A_DAY }, (_, index) => ({
-      partner_id: partnerId,
-      name: `closing ${index + 1}`,
-      spent_until: new Date(Date.now() + 3_600_000),
-    }))
-    await sql.insertInto('quotas').values(spent).execute()
-    const request = {
-      partnerId,
-      leadId: lead,
-      reason: 'withdrew' as const,
-      requestedBy: 'key 1',
-      delayHours: 24,
-    }
-    expect(await requestClosing(sql, request)).toMatchObject({ kind: 'too_many' })
-    expect(await open()).toEqual(before)
   })
 
   it('leaves nothing for staff to do when it is closed otherwise before its partner could be told', async () => {

@@ -1,17 +1,13 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import * as closings from '../../src/capabilities/closing/commands/closing.ts'
-import { closingsAskedFor } from '../../src/capabilities/closing/commands/asked-for.ts'
 import { closingsToStart, stepClosing } from '../../src/capabilities/closing/statements/carry-out.ts'
 import { createClosingStarter } from '../../src/capabilities/closing/workflows/closings.ts'
 import { erase } from '../../src/capabilities/erasure/commands/lead-erasure.ts'
 import { close } from '../../src/core/leads/commands/lead.ts'
 import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
-import { revoke } from '../../src/core/partners/commands/key.ts'
-import { issueKey } from '../../src/core/partners/statements/keys.ts'
 import { auditOf } from '../staff/context.ts'
-import { insertLead } from '../support/insert-lead.ts'
-import { LEAD, leadsOf } from '../support/leads.ts'
+import { leadsOf } from '../support/leads.ts'
 import { prepareProduction, type Production, STAFF_EMAIL } from '../support/production.ts'
 import type { Service, TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -37,7 +33,6 @@ describe('a closing that is requested in production', () => {
 
   beforeEach(async () => {
     lead = await leadsOf(service, partner).start()
-    await service.sql.deleteFrom('quotas').execute()
   })
 
   const post = async (path: string, body: object, as?: string) => {
@@ -272,40 +267,6 @@ describe('a closing that is requested in production', () => {
     // the worker sweeps
     expect(await isClosed()).toBe('withdrew')
   })
-
-  it('is refused for whoever has a key beyond twenty in 24 hours, all of which staff can cancel', async () => {
-    const other = await service.addPartner()
-    const { id, key } = await issueKey(service.orm.em.fork(), other.id, 'production')
-    const leads: number[] = []
-    for (let count = 0; count < 22; count += 1)
-      leads.push(await insertLead(service.sql, other.id, LEAD, () => '{}'))
-    const ask = (leadId = 0) => post('close-lead', { lead_id: leadId, reason: 'withdrew' }, key)
-    // they take turns, and one for whom it takes too long is told to come back
-    const settled = (leadId: number) =>
-      until(async () => {
-        const { status } = await ask(leadId)
-        return status !== 503 && status
-      })
-    const statuses = await Promise.all(leads.map(settled))
-    expect(statuses.toSorted((a, b) => a - b)).toEqual([...Array<number>(20).fill(200), 429, 429])
-    const asked = leads.filter((_, index) => statuses[index] === 200)
-    const left = leads.find((_, index) => statuses[index] === 429) ?? 0
-    const { retryAfter, body } = await ask(left)
-    expect(body.error.message).toMatch(/^At most 20 closings can be requested within 24 hours\. Try again/)
-    expect(Number(retryAfter)).toBeGreaterThan(86_000)
-    // a repeat is none
-    expect((await ask(asked[0])).status).toBe(200)
-    const revoked = await revoke(context, `${id}`, [closingsAskedFor])
-    expect(revoked.json).toMatchObject({ open_closing_lead_ids: asked })
-    expect(revoked.text).toContain(`npm run staff -- closing cancel --key ${id}`)
-    const canceled = await closings.cancel(context, undefined, { key: id })
-    expect(canceled.json).toMatchObject({ key_id: id, lead_ids: asked })
-    await expect(closings.cancel(context, undefined, { key: id })).rejects.toThrow('No closing that key')
-    const again = await issueKey(service.orm.em.fork(), other.id, 'production')
-    // canceled ones count too
-    const refused = await post('close-lead', { lead_id: left, reason: 'withdrew' }, again.key)
-    expect(refused.status).toBe(429)
-  }, 60_000)
 
   // the last one, because every lead goes on in another generation after it
   it('is told of again after a restore, which may have lost that it was canceled, and then leaves twenty hours', async () => {

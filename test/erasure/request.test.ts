@@ -1,24 +1,19 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { issueKey } from '../../src/core/partners/statements/keys.ts'
 import { eraseLeads } from '../../src/capabilities/erasure/statements/erase.ts'
 import { reviewErasure } from '../../src/capabilities/erasure/statements/requests.ts'
-import { erasuresAskedFor } from '../../src/capabilities/erasure/commands/asked-for.ts'
 import * as erasures from '../../src/capabilities/erasure/commands/erasure.ts'
 import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
-import { revoke } from '../../src/core/partners/commands/key.ts'
 import { showLead } from '../../src/core/leads/commands/lead-view.ts'
 import { erasureTools } from '../../src/capabilities/erasure/statements/journal.ts'
 import { createErasureStarter } from '../../src/capabilities/erasure/workflows/erasures.ts'
 import { erase, hold, release } from '../../src/capabilities/erasure/commands/lead-erasure.ts'
 import { requireLead } from '../../src/core/leads/commands/require-lead.ts'
-import { auditOf, staff } from '../staff/context.ts'
-import { insertLead } from '../support/insert-lead.ts'
-import { LEAD, leadsOf } from '../support/leads.ts'
+import { auditOf } from '../staff/context.ts'
+import { leadsOf } from '../support/leads.ts'
 import { prepareProduction, type Production, STAFF_EMAIL } from '../support/production.ts'
 import type { Service, TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { whileBusy } from '../support/while-busy.ts'
 
 describe('an erasure that is requested in production', () => {
   let service: Service
@@ -232,72 +227,6 @@ describe('an erasure that is requested in production', () => {
     expect(about().map(({ to }) => to)).toEqual([STAFF_EMAIL])
     await setContact(contact)
   })
-
-  it('is refused for whoever has a key beyond twenty in 24 hours, all of which staff can cancel', async () => {
-    const other = await service.addPartner()
-    const { id: keyId, key } = await issueKey(service.orm.em.fork(), other.id, 'production')
-    const leads: number[] = []
-    for (let count = 0; count < 24; count += 1)
-      leads.push(await insertLead(service.sql, other.id, LEAD, () => '{}'))
-    // they take turns, and one for whom it takes too long is told to come back
-    const settled = (id: number) => whileBusy(() => post('erase-lead', { lead_id: id }, key))
-    const statuses = (await Promise.all(leads.map(settled))).map(({ status }) => status)
-    expect(statuses.toSorted((a, b) => a - b)).toEqual([
-      ...Array<number>(20).fill(200),
-      ...Array<number>(4).fill(429),
-    ])
-    const asked = leads.filter((_, index) => statuses[index] === 200)
-    const left = leads.find((_, index) => statuses[index] === 429) ?? 0
-    const { status, retryAfter, body } = await post('erase-lead', { lead_id: left }, key)
-    expect([status, body.error.code]).toEqual([429, 'RATE_LIMITED'])
-    expect(body.error.message).toMatch(
-      /^At most 20 erasures can be requested within 24 hours\. Try again in 24 hours\.$/,
-    )
-    expect(Number(retryAfter)).toBeGreaterThan(86_000)
-    // a repeat is none, and another partner is not concerned
-    expect((await post('erase-lead', { lead_id: asked[0] }, key)).status).toBe(200)
-    expect((await post('erase-lead', { lead_id: lead })).status).toBe(200)
-
-    const { stdout } = await staff(service.environment, ['key', 'revoke', `${keyId}`, '--json'])
-    expect(JSON.parse(stdout)).toMatchObject({ open_change_ids: [], open_erasure_lead_ids: asked })
-    const revokeKey = () => revoke(context, `${keyId}`, [erasuresAskedFor])
-    const revoked = await revokeKey()
-    expect(revoked.json).toMatchObject({ open_erasure_lead_ids: asked })
-    expect(revoked.text).toContain(`npm run staff -- erasure cancel --key ${keyId}`)
-    const canceled = await erasures.cancel(context, undefined, { key: keyId })
-    expect(canceled.json).toMatchObject({ key_id: keyId, lead_ids: asked })
-    expect((await revokeKey()).json).toMatchObject({ open_erasure_lead_ids: [] })
-    await expect(erasures.cancel(context, undefined, { key: keyId })).rejects.toThrow('No erasure that key')
-    const audit = (await auditOf(context)).filter(
-      ({ action, partner_id: id }) => action === 'lead.cancel_erasure' && id === other.id,
-    )
-    expect(audit.map(({ lead_id: id }) => id)).toEqual(asked)
-    // canceled ones count too
-    const newKey = await another(other.id)
-    const ask = (id = 0) => post('erase-lead', { lead_id: id }, newKey)
-    expect((await ask(left)).status).toBe(429)
-
-    // one that was requested a day ago does not
-    const setPlace = (number: number, ends: string) =>
-      service.sql
-        .updateTable('quotas')
-        .set({ spent_until: raw<Date>`clock_timestamp() + ${ends}::interval` })
-        .where('partner_id', '=', other.id)
-        .where('name', '=', `erasure ${number}`)
-        .execute()
-    await setPlace(7, '-1 second')
-    await setPlace(8, '90 seconds')
-    expect((await ask(left)).status).toBe(200)
-    const refused = await ask(asked[0])
-    expect(refused.status).toBe(429)
-    expect(Math.abs(Number(refused.retryAfter) - 85)).toBeLessThanOrEqual(5)
-    // as if PostgreSQL's clock had been centuries ahead
-    await setPlace(9, '300 years')
-    expect((await ask(asked[0])).status).toBe(200)
-  }, 60_000)
-
-  const another = async (partnerId: number) =>
-    (await issueKey(service.orm.em.fork(), partnerId, 'production')).key
 
   // the last one, because every lead goes on in another generation after it
   it('is told of again after a restore, which may have lost that it was canceled, and then leaves six days', async () => {

@@ -23,11 +23,9 @@ const schema = operation({
 export const ping: FastifyPluginAsyncZod<{ environment: Environment }> = async (app, { environment }) => {
   app.get('/ping', {
     schema,
-    onRequest: async (request, reply) => {
+    onRequest: async (request) => {
       const { authorization } = request.headers
-      await (authorization === undefined
-        ? app.limitAddress(request, reply)
-        : app.authenticate(request, reply))
+      await (authorization === undefined ? app.limitAddress(request) : app.authenticate(request))
     },
     handler: async () => ({
       success: true as const,

@@ -2,9 +2,6 @@
 export const CLOSING_DELAY_HOURS = 24
 /** At least so many hours are left after a person was told: the date moves if the emails went out late. */
 export const CLOSING_NOTICE_HOURS = 20
-/** Of a partner, within 24 hours: with a leaked key nobody closes all of its leads. */
-export const MOST_CLOSINGS_A_DAY = 20
-
 /** The id of the workflow that carries a closing out. */
 export const closingId = (leadId: number) => `closing-${leadId}`
 

@@ -1,18 +1,17 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { auditName } from '../../../core/audit/decisions/audit-name.ts'
 import type { RouteDependencies } from '../../../core/http/dependencies.ts'
-import { ApiError, invalidPayload, retryLater, unknownLead } from '../../../core/http/errors.ts'
+import { ApiError, invalidPayload, unknownLead } from '../../../core/http/errors.ts'
 import { answerOnce, keyedOperation } from '../../../core/idempotency/routes/idempotency-key.ts'
-import { showLimit } from '../../../core/http/rate-limit-headers.ts'
 import { leadId as ofOwnLead, oneOf, timestamp } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { ofLead, success } from '../../../core/http/response-fields.ts'
 import { closeReason, leadErrors, strictBody } from '../../../core/http/schemas.ts'
 import { closeReasonNames, closeReasons } from '../../../core/leads/decisions/reasons.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
-import { CLOSING_DELAY_HOURS, MOST_CLOSINGS_A_DAY } from '../decisions/closing.ts'
+import { CLOSING_DELAY_HOURS } from '../decisions/closing.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import type { Keep } from '../../../core/idempotency/statements/answers.ts'
 import { cancelOwnClosing, requestClosing, type Waiting } from '../statements/requests.ts'
@@ -26,13 +25,6 @@ type Options = Pick<RouteDependencies, 'sql' | 'environment'> & ClosingDependenc
 
 const isClosed = () =>
   new ApiError('LEAD_CLOSED', 'The lead is closed, which is final: get-lead shows when, and why.')
-
-const tooManyClosings = (retryAfterSeconds = 3600) =>
-  retryLater(
-    'RATE_LIMITED',
-    `At most ${MOST_CLOSINGS_A_DAY} closings can be requested within 24 hours.`,
-    retryAfterSeconds,
-  )
 
 const REASONS = `must be one of ${closeReasonNames.join(', ')}`
 
@@ -88,7 +80,7 @@ const schema = operation({
   },
   tags: ['Leads'],
   summary: 'Close a lead',
-  description: `Requests that a lead is closed, for example because the borrower withdrew. In production, it is closed ${CLOSING_DELAY_HOURS} hours later, and your contact is told by email; it waits until that email was sent. Until then the journey goes on: milestones are recorded and webhooks are sent. The same call with \`"cancel": true\` cancels it, as our staff can. In the sandbox, the lead is closed within a second. A closed lead stays closed: no more milestones are recorded, no more score updates are made, and open webhooks are still sent. get-lead has \`closing\` from the request on. A repeat changes nothing, and returns the first request. At most ${MOST_CLOSINGS_A_DAY} are possible within 24 hours; our staff can close more for you.`,
+  description: `Requests that a lead is closed, for example because the borrower withdrew. In production, it is closed ${CLOSING_DELAY_HOURS} hours later, and your contact is told by email; it waits until that email was sent. Until then the journey goes on: milestones are recorded and webhooks are sent. The same call with \`"cancel": true\` cancels it, as our staff can. In the sandbox, the lead is closed within a second. A closed lead stays closed: no more milestones are recorded, no more score updates are made, and open webhooks are still sent. get-lead has \`closing\` from the request on. A repeat changes nothing, and returns the first request.`,
   ...keyedOperation,
   body,
   bodyExamples: {
@@ -112,7 +104,7 @@ const schema = operation({
     },
     canceled: { success: true, data: { lead_id: 1042, reason: null, requested_at: null, closes_at: null } },
   },
-  errors: [...leadErrors, noReason(), isClosed(), new ApiError('IDEMPOTENCY_CONFLICT'), tooManyClosings()],
+  errors: [...leadErrors, noReason(), isClosed(), new ApiError('IDEMPOTENCY_CONFLICT')],
 })
 
 /** POST /close-lead (extension): closes a lead, in production after a day. */
@@ -125,7 +117,7 @@ export const closeLead: FastifyPluginAsyncZod<Options> = async (app, options) =>
       request.leadId = leadId
       if (request.body.cancel === true && request.body.reason) throw notBoth()
       const { kind, answer } = await answerOnce<Answer>(sql, 'close-lead', [request, reply], (its, keep) =>
-        request.body.cancel === true ? cancel(its, request, keep) : ask(its, [request, reply], keep),
+        request.body.cancel === true ? cancel(its, request, keep) : ask(its, request, keep),
       )
       // of one that is canceled, the workflow would find out on its day anyway
       if (kind === 'made') startClosing(leadId)
@@ -133,8 +125,11 @@ export const closeLead: FastifyPluginAsyncZod<Options> = async (app, options) =>
     },
   })
 
-  async function ask(its: Sql, [request, reply]: Exchange, keep: Keep<Answer>): Promise<Answer> {
-    const { partnerId, keyId, body: asked } = request
+  async function ask(
+    its: Sql,
+    { partnerId, keyId, body: asked }: Asked,
+    keep: Keep<Answer>,
+  ): Promise<Answer> {
     const { lead_id: leadId, reason } = asked
     if (!reason) throw noReason()
     const delayHours = environment === 'sandbox' ? 0 : CLOSING_DELAY_HOURS
@@ -142,8 +137,6 @@ export const closeLead: FastifyPluginAsyncZod<Options> = async (app, options) =>
     const requested = await requestClosing(its, wanted, (waiting) => keep(toWire(leadId, waiting)))
     if (requested.kind === 'unknown') throw unknownLead()
     if (requested.kind === 'closed') throw isClosed()
-    if (requested.quota) showLimit(reply, 'closings', requested.quota)
-    if (requested.kind === 'too_many') throw tooManyClosings(requested.quota.moreInSeconds)
     return toWire(leadId, requested)
   }
 
@@ -163,7 +156,6 @@ export const closeLead: FastifyPluginAsyncZod<Options> = async (app, options) =>
 }
 
 type Asked = Pick<FastifyRequest, 'partnerId' | 'keyId'> & { body: z.infer<typeof body> }
-type Exchange = readonly [Asked, FastifyReply]
 type Answer = z.infer<typeof closing>
 
 const toWire = (leadId: number, { reason, requestedAt, dueAt }: Waiting): Answer => ({

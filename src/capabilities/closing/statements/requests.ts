@@ -1,12 +1,9 @@
 import { sql as raw } from 'kysely'
-import { HOUR_MS } from '../../../core/values/durations.ts'
-import { MOST_CLOSINGS_A_DAY } from '../decisions/closing.ts'
 import type { AnyCloseReason, CloseReason } from '../../../core/leads/decisions/reasons.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import { inTransaction } from '../../../core/database/in-transaction.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { leadsNow } from '../../../core/leads/statements/leads-now.ts'
-import { type Ceiling, type QuotaState, takePlace } from '../../../core/partners/statements/quotas.ts'
 import { canBeCanceled, openClosing } from './open-closing.ts'
 
 /** A closing that waits, as its partner sees it. */
@@ -16,12 +13,8 @@ export interface Waiting {
   dueAt: Date
 }
 
-/** What became of a request: `quota` is what is left if it counted. */
-export type Requested =
-  | ({ kind: 'requested'; quota?: QuotaState } & Waiting)
-  | { kind: 'closed' }
-  | { kind: 'too_many'; quota: QuotaState }
-  | { kind: 'unknown' }
+/** What became of a request. */
+export type Requested = ({ kind: 'requested' } & Waiting) | { kind: 'closed' } | { kind: 'unknown' }
 
 interface ClosingRequest {
   partnerId: number
@@ -31,9 +24,6 @@ interface ClosingRequest {
   requestedBy: string
   delayHours: number
 }
-
-/** How often a partner may request one; canceled ones count. */
-const REQUESTS: Ceiling = { name: 'closing', most: MOST_CLOSINGS_A_DAY, seconds: (24 * HOUR_MS) / 1000 }
 
 /**
  * Requests that a partner's lead is closed. A repeat changes nothing, and answers with the first request.
@@ -46,22 +36,17 @@ export async function requestClosing(
   keep: (waiting: Waiting) => Promise<void> = async () => {},
 ): Promise<Requested> {
   return inTransaction(sql, async (trx) => {
-    // requests of a partner take turns, so that no two take the same place
-    await trx.selectFrom('partners').select('id').where('id', '=', partnerId).forNoKeyUpdate().execute()
     const lead = await lockOwnLead(trx, partnerId, leadId)
     if (lead === undefined) return { kind: 'unknown' }
     if (lead.isClosed) return { kind: 'closed' }
     const earlier = await openClosing(trx, leadId)
     if (earlier?.begunAt) return { kind: 'closed' }
-    // that nothing happens is no request: this one counts
     const isDormant = earlier?.reason === 'dormant'
     if (earlier !== undefined && !isDormant && earlier.dueAt !== null) {
       const waiting = { ...earlier, dueAt: earlier.dueAt }
       await keep(waiting)
       return { kind: 'requested', ...waiting }
     }
-    const quota = await takePlace(trx, partnerId, REQUESTS)
-    if (quota.isRefused) return { kind: 'too_many', quota }
     if (isDormant) await cancelLocked(trx, leadId)
     const made = await trx
       .insertInto('closings')
@@ -86,7 +71,7 @@ export async function requestClosing(
     const detail = { reason, due_at: made.dueAt.toISOString() }
     const row = { action: 'lead.request_closing', partnerId, leadId, detail }
     await recordAudit(trx, requestedBy, { ...row, outcome: 'done' })
-    return { kind: 'requested', quota, ...made }
+    return { kind: 'requested', ...made }
   })
 }
 

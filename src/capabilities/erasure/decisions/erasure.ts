@@ -2,9 +2,6 @@
 export const ERASURE_DELAY_DAYS = 7
 /** At least so many days are left after a person was told: the date moves if the emails went out late. */
 export const ERASURE_NOTICE_DAYS = 6
-/** Of a partner, within 24 hours: with a leaked key nobody erases all of its borrowers. */
-export const MOST_ERASURES_A_DAY = 20
-
 /** The id of the workflow that carries an erasure out. */
 export const erasureId = (leadId: number) => `erasure-${leadId}`
 

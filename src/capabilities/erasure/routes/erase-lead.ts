@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { auditName } from '../../../core/audit/decisions/audit-name.ts'
 import { type ErasureDates, requestErasure } from '../statements/requests.ts'
-import { ERASURE_DELAY_DAYS, MOST_ERASURES_A_DAY } from '../decisions/erasure.ts'
+import { ERASURE_DELAY_DAYS } from '../decisions/erasure.ts'
 import {
   erasureReasonNames,
   erasureReasons,
@@ -12,11 +12,10 @@ import {
 } from '../../../core/leads/decisions/reasons.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import type { RouteDependencies } from '../../../core/http/dependencies.ts'
-import { ApiError, retryLater, unknownLead } from '../../../core/http/errors.ts'
+import { ApiError, unknownLead } from '../../../core/http/errors.ts'
 import { answerOnce, keyedOperation } from '../../../core/idempotency/routes/idempotency-key.ts'
 import { leadId, oneOf, timestamp } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
-import { showLimit } from '../../../core/http/rate-limit-headers.ts'
 import { leadErrors, strictBody } from '../../../core/http/schemas.ts'
 import { ofLead, success } from '../../../core/http/response-fields.ts'
 
@@ -31,13 +30,6 @@ const leadHeld = ({ reason, reference }: Hold) => {
   const why = withReference(holdReasons[reason], reference)
   return new ApiError('LEAD_HELD', `The lead is under a legal hold and cannot be erased: ${why}.`)
 }
-
-const tooManyErasures = (retryAfterSeconds = 3600) =>
-  retryLater(
-    'RATE_LIMITED',
-    `At most ${MOST_ERASURES_A_DAY} erasures can be requested within 24 hours.`,
-    retryAfterSeconds,
-  )
 
 const meanings = Object.entries(erasureReasons)
   .map(([name, meaning]) => `\`${name}\`: ${meaning}.`)
@@ -59,7 +51,7 @@ const schema = operation({
   client: { call: 'leads.erase', positional: ['lead_id'], result: 'erasure', prints: ['due_at'] },
   tags: ['Leads'],
   summary: 'Erase a borrower’s personal data',
-  description: `Requests that the personal data of a lead is erased for good: name, email address, phone number, notes, metadata, and what belongs to them. In production, it is carried out ${ERASURE_DELAY_DAYS} days later, your contact and our staff are told by email, and our staff can cancel it until then. It waits until the email to your contact was sent. At most ${MOST_ERASURES_A_DAY} are possible within 24 hours; our staff can erase more for you. In the sandbox, it is carried out within a second. A repeat changes nothing, and returns the dates of the first request. Once it is carried out, no more webhooks are sent, and calls for the lead return 404, as for a lead that does not exist. list-events and get-deliveries keep its ids and milestones. With an \`Idempotency-Key\`, a repeat within 24 hours gets the same response even then.`,
+  description: `Requests that the personal data of a lead is erased for good: name, email address, phone number, notes, metadata, and what belongs to them. In production, it is carried out ${ERASURE_DELAY_DAYS} days later, your contact and our staff are told by email, and our staff can cancel it until then. It waits until the email to your contact was sent. In the sandbox, it is carried out within a second. A repeat changes nothing, and returns the dates of the first request. Once it is carried out, no more webhooks are sent, and calls for the lead return 404, as for a lead that does not exist. list-events and get-deliveries keep its ids and milestones. With an \`Idempotency-Key\`, a repeat within 24 hours gets the same response even then.`,
   ...keyedOperation,
   body,
   bodyExamples: { lead: { lead_id: 1042, reason: 'borrower_request' } },
@@ -84,7 +76,6 @@ const schema = operation({
     ...leadErrors,
     leadHeld({ reason: 'litigation', reference: '26-118' }),
     new ApiError('IDEMPOTENCY_CONFLICT'),
-    tooManyErasures(),
   ],
 })
 
@@ -111,8 +102,6 @@ export const eraseLead: FastifyPluginAsyncZod<Options> = async (app, options) =>
         async (its, keep) => {
           const requested = await requestErasure(its, asked, (dates) => keep(toWire(lead, dates)))
           if (requested.kind === 'unknown') throw unknownLead()
-          if ('quota' in requested && requested.quota) showLimit(reply, 'erasures', requested.quota)
-          if (requested.kind === 'too_many') throw tooManyErasures(requested.quota.moreInSeconds)
           if (requested.kind === 'held') throw leadHeld(requested.hold)
           return toWire(lead, requested)
         },

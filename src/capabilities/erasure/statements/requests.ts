@@ -1,24 +1,19 @@
 import { sql as raw } from 'kysely'
-import { DAY_MS } from '../../../core/values/durations.ts'
-import { ERASURE_NOTICE_DAYS, type ErasureReview, MOST_ERASURES_A_DAY } from '../decisions/erasure.ts'
+import { ERASURE_NOTICE_DAYS, type ErasureReview } from '../decisions/erasure.ts'
 import type { ErasureReason, Hold } from '../../../core/leads/decisions/reasons.ts'
 import { inTransaction } from '../../../core/database/in-transaction.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { currentGeneration } from '../../../core/record/statements/generation.ts'
-import { type Ceiling, type QuotaState, takePlace } from '../../../core/partners/statements/quotas.ts'
 
 export interface ErasureDates {
   requestedAt: Date
   dueAt: Date
 }
 
-/** What became of a request: `held` says why the lead must be kept, `quota` what is left if it counted. */
+/** What became of a request: `held` says why the lead must be kept. */
 export type Requested =
-  | ({ kind: 'requested'; quota?: QuotaState } & ErasureDates)
-  | { kind: 'held'; hold: Hold }
-  | { kind: 'too_many'; quota: QuotaState }
-  | { kind: 'unknown' }
+  ({ kind: 'requested' } & ErasureDates) | { kind: 'held'; hold: Hold } | { kind: 'unknown' }
 
 /**
  * Requests the erasure of a partner's lead. A repeat changes nothing, and answers with the dates of the first request.
@@ -32,8 +27,6 @@ export async function requestErasure(
   keep: (dates: ErasureDates) => Promise<void> = async () => {},
 ): Promise<Requested> {
   return inTransaction(sql, async (trx) => {
-    // requests of a partner take turns, so that no two take the same place
-    await trx.selectFrom('partners').select('id').where('id', '=', partnerId).forNoKeyUpdate().execute()
     const lead = await trx
       .selectFrom('leads')
       .select(['hold_reason as reason', 'hold_reference as reference'])
@@ -49,8 +42,6 @@ export async function requestErasure(
       await keep(earlier)
       return { kind: 'requested', ...earlier }
     }
-    const quota = await takePlace(trx, partnerId, REQUESTS)
-    if (quota.isRefused) return { kind: 'too_many', quota }
     const dueAt = raw<Date>`clock_timestamp() + ${delayDays} * interval '1 day'`
     const made = await trx
       .insertInto('erasures')
@@ -67,12 +58,9 @@ export async function requestErasure(
     const detail = { reason, due_at: made.dueAt.toISOString() }
     const row = { action: 'lead.request_erasure', partnerId, leadId, detail }
     await recordAudit(trx, requestedBy, { ...row, outcome: 'done' })
-    return { kind: 'requested', ...made, quota }
+    return { kind: 'requested', ...made }
   })
 }
-
-/** How often a partner may request one; canceled ones count. */
-const REQUESTS: Ceiling = { name: 'erasure', most: MOST_ERASURES_A_DAY, seconds: DAY_MS / 1000 }
 
 interface ErasureRequest {
   partnerId: number

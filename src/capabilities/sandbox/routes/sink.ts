@@ -47,7 +47,7 @@ export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKe
       if (isOne) await limitArrivals(request)
       const found = isOne ? await findSinkByToken(sql, token, encryptionKeys) : undefined
       if (found === undefined) {
-        await app.limitAddress(request, reply)
+        await app.limitAddress(request)
         throw new ApiError('NOT_FOUND')
       }
       const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { endpointLimits } from '../../../core/endpoints/decisions/endpoint-change.ts'
 import { requestCertification } from '../statements/certifications.ts'
 import { openChanges } from '../../../core/endpoints/statements/changes.ts'
 import { actOnOwnEndpoint, SelfServiceRefusal } from '../statements/self-service.ts'
@@ -9,7 +8,7 @@ import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidRequest } from '../../../core/http/errors.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
-import { actorOf, orRefusal, selfServiceOff, tooMany } from './self-service.ts'
+import { actorOf, orRefusal, selfServiceOff } from './self-service.ts'
 import { success } from '../../../core/http/response-fields.ts'
 
 const sandboxOnly = () =>
@@ -52,12 +51,7 @@ const schema = operation({
       },
     },
   },
-  errors: [
-    sandboxOnly(),
-    selfServiceOff(),
-    new ApiError('NO_CANDIDATE'),
-    tooMany('certifications', endpointLimits.certifications.everyMinutes * 60),
-  ],
+  errors: [sandboxOnly(), selfServiceOff(), new ApiError('NO_CANDIDATE')],
 })
 
 type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'startRequest'>
@@ -67,11 +61,10 @@ export const certifyEndpoint: FastifyPluginAsyncZod<Options> = async (app, optio
   const { sql, environment, startRequest } = options
   app.post('/certify-endpoint', {
     schema,
-    handler: async (request, reply) => {
+    handler: async (request) => {
       const { accept_failures: acceptFailures } = request.body
       if (acceptFailures && environment === 'production') throw sandboxOnly()
       const { id } = await orRefusal(
-        reply,
         actOnOwnEndpoint(
           sql,
           'certify',

@@ -49,7 +49,7 @@ export async function answerWithNewSecret(
         return { view, audit }
       },
     )
-    return (await orRefusal(reply, acting)).view
+    return (await orRefusal(acting)).view
   })
   const own = given.kind === 'made' ? made : await secretAt(sql, given.secretAt, encryptionKeys)
   if (own === undefined) throw new ApiError('SECRET_REPLACED')

@@ -9,7 +9,7 @@ import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, noObject } from '../../../core/http/errors.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
-import { actorOf, orRefusal, selfServiceOff, tooManyActions } from './self-service.ts'
+import { actorOf, orRefusal, selfServiceOff } from './self-service.ts'
 import { success } from '../../../core/http/response-fields.ts'
 
 const tags: ['Endpoint'] = ['Endpoint']
@@ -19,7 +19,7 @@ const shared = {
   bodyExamples: { nothing: {} },
   response: z.object({ success, data: endpointView }),
 }
-const errors = [noObject(), selfServiceOff(), new ApiError('NO_ENDPOINT'), tooManyActions()]
+const errors = [noObject(), selfServiceOff(), new ApiError('NO_ENDPOINT')]
 
 const pauseSchema = operation({
   ...shared,
@@ -63,10 +63,9 @@ export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, options
 
   app.post('/pause-endpoint', {
     schema: pauseSchema,
-    handler: async (request, reply) => {
+    handler: async (request) => {
       const actor = actorOf(request, environment)
       const { paused } = await orRefusal(
-        reply,
         actOnOwnEndpoint(sql, 'pause', actor, async (trx, endpoint) => {
           requireUrl(endpoint)
           // a pause by staff stays theirs
@@ -84,10 +83,9 @@ export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, options
 
   app.post('/resume-endpoint', {
     schema: resumeSchema,
-    handler: async (request, reply) => {
+    handler: async (request) => {
       const actor = actorOf(request, environment)
       const { resumed } = await orRefusal(
-        reply,
         actOnOwnEndpoint(sql, 'resume', actor, async (trx, endpoint) => {
           requireUrl(endpoint)
           if (endpoint.pausedBy === 'staff') throw new SelfServiceRefusal('paused_by_staff')

@@ -14,7 +14,7 @@ import { EXAMPLE_SECRET } from '../../../core/http/openapi/example-secret.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
 import { answerWithNewSecret } from './new-secret.ts'
-import { selfServiceOff, tooManyActions } from './self-service.ts'
+import { selfServiceOff } from './self-service.ts'
 import { success } from '../../../core/http/response-fields.ts'
 
 const schema = operation({
@@ -50,7 +50,6 @@ const schema = operation({
     new ApiError('NO_ENDPOINT'),
     new ApiError('SECRET_REPLACED'),
     new ApiError('IDEMPOTENCY_CONFLICT'),
-    tooManyActions(),
   ],
 })
 

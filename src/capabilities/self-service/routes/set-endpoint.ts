@@ -16,7 +16,7 @@ import { EXAMPLE_SECRET } from '../../../core/http/openapi/example-secret.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
 import { answerWithNewSecret } from './new-secret.ts'
-import { actorOf, orRefusal, selfServiceOff, tooManyActions } from './self-service.ts'
+import { actorOf, orRefusal, selfServiceOff } from './self-service.ts'
 import { success } from '../../../core/http/response-fields.ts'
 
 /** Without a new URL there is no new secret. */
@@ -78,7 +78,6 @@ const schema = operation({
     selfServiceOff(),
     new ApiError('SECRET_REPLACED'),
     new ApiError('IDEMPOTENCY_CONFLICT'),
-    tooManyActions(),
   ],
 })
 
@@ -131,7 +130,7 @@ async function answerWithNotify(
         await keep(view)
         return { view, audit: isChanged ? { notify } : null }
       })
-      return (await orRefusal(reply, acting)).view
+      return (await orRefusal(acting)).view
     },
   )
   return { success: true as const, data: answer }

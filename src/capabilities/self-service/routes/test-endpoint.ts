@@ -7,7 +7,7 @@ import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, noObject } from '../../../core/http/errors.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
-import { actorOf, orRefusal, selfServiceOff, tooManyActions } from './self-service.ts'
+import { actorOf, orRefusal, selfServiceOff } from './self-service.ts'
 import { success } from '../../../core/http/response-fields.ts'
 
 const schema = operation({
@@ -39,7 +39,7 @@ const schema = operation({
       },
     },
   },
-  errors: [noObject(), selfServiceOff(), new ApiError('NO_ENDPOINT'), tooManyActions()],
+  errors: [noObject(), selfServiceOff(), new ApiError('NO_ENDPOINT')],
 })
 
 type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'startRequest'>
@@ -49,10 +49,9 @@ export const testEndpoint: FastifyPluginAsyncZod<Options> = async (app, options)
   const { sql, environment, startRequest } = options
   app.post('/test-endpoint', {
     schema,
-    handler: async (request, reply) => {
+    handler: async (request) => {
       const actor = actorOf(request, environment)
       const { id } = await orRefusal(
-        reply,
         actOnOwnEndpoint(sql, 'test', actor, async (trx, endpoint) => {
           requireUrl(endpoint)
           const asked = await requestPing(trx, endpoint.id)

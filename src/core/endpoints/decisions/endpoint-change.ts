@@ -21,20 +21,5 @@ export type EndpointChangeState = (typeof endpointChangeStates)[number]
 /** How long partner and staff have to object to an announced change. */
 export const CHANGE_DELAY_HOURS = 24
 
-/** Announced changes of a partner, within 24 hours: those that were replaced or not certified do not count. */
-export const MOST_CHANGES_A_DAY = 20
-
-/**
- * How often a partner may act on its endpoint: `inARow` times, and then once every `everyMinutes`. A
- * partner that repairs its receiver waits for minutes, not for a day.
- */
-export const endpointLimits = {
-  /** Set, rotate, pause, resume, test, and in a sandbox use the sink. */
-  actions: { inARow: 30, everyMinutes: 2 },
-  certifications: { inARow: 30, everyMinutes: 2 },
-} as const
-
-export type EndpointLimit = keyof typeof endpointLimits | 'changes'
-
 /** For how long the previous secret also signs after a rotation. */
 export const OVERLAP_HOURS = { default: 24, max: 7 * 24 }

@@ -73,7 +73,7 @@ export const openapi = plugin<Options>(async (app, options) => {
   let text: string | undefined
   // before swagger, which describes every later route
   app.get('/v1/openapi.json', {
-    onRequest: (request, reply) => app.limitAddress(request, reply),
+    onRequest: (request) => app.limitAddress(request),
     handler: async (_request, reply) => {
       text ??= JSON.stringify(app.swagger())
       return reply.type('application/json; charset=utf-8').send(text)

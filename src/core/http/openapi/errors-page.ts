@@ -11,7 +11,7 @@ const policy =
 export const errorsPage: FastifyPluginAsync<{ environment: Environment }> = async (app, { environment }) => {
   const page = pageOf(errorCodesOf(environment))
   app.addHook('onRequest', async (request, reply) => {
-    await app.limitAddress(request, reply)
+    await app.limitAddress(request)
     reply.headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' })
   })
   app.get(ERRORS_PATH, { schema: { hide: true, 'x-operation': {} } }, (_request, reply) =>

@@ -41,20 +41,6 @@ export const responseHeaders = {
     required: true,
     schema: { type: 'string', const: 'Service-Key' },
   },
-  'RateLimit-Policy': {
-    description:
-      'The limits that the request counts against: `q` times in `w` seconds. Absent if it counts against none. draft-ietf-httpapi-ratelimit-headers-10.',
-    required: false,
-    schema: { type: 'string' },
-    example: '"default";q=600;w=60',
-  },
-  RateLimit: {
-    description:
-      'What is left of each: `r` times, and more in `t` seconds. `default` is counted by each process of the service for itself.',
-    required: false,
-    schema: { type: 'string' },
-    example: '"default";r=594;t=41',
-  },
   'Idempotent-Replayed': {
     description:
       '`true` if this is the response to an earlier request with the same `Idempotency-Key`; else absent.',
@@ -65,7 +51,7 @@ export const responseHeaders = {
 
 export type ResponseHeader = keyof typeof responseHeaders
 
-const onAll = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit'] as const
+const onAll = ['X-Request-Id'] as const
 
 /** Those of every response, and `others`. */
 export const headersOf = (others: readonly ResponseHeader[] = []) =>

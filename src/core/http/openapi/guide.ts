@@ -1,5 +1,4 @@
 import type { Environment } from '../../values/environment.ts'
-import { endpointLimits, MOST_CHANGES_A_DAY } from '../../endpoints/decisions/endpoint-change.ts'
 import { milestoneNames, milestones } from '../../leads/decisions/milestones.ts'
 import { DAY_MS } from '../../values/durations.ts'
 import { LATE_FACTS_MS, SCORE_PERIOD_MS } from '../../leads/decisions/score-dates.ts'
@@ -182,17 +181,9 @@ get older ones. On the last page, \`next\` is \`null\`.
 
 const limits = `# Limits
 
-In production, each partner has 600 requests a minute, unless we have agreed on more, and at most ${MOST_CHANGES_A_DAY} changes \
-of its endpoint’s URL or secret can be announced within 24 hours; a sandbox has no such limits. In both, a partner can set, pause, \
-resume and test its endpoint, give it a new secret and in a sandbox use the sink ${endpointLimits.actions.inARow} times in a row, and then once every \
-${endpointLimits.actions.everyMinutes} minutes, and as often certify a new URL. Beyond that, requests get 429 \`RATE_LIMITED\` with \
-\`Retry-After\`. Two \`list-events\` requests of a key can wait for events at a time. A request’s body has at most 64 KiB.
-
-\`RateLimit-Policy\` and \`RateLimit\` show the limits that a request counted against, as \
-[draft-ietf-httpapi-ratelimit-headers-10](https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/10/) defines: \
-\`q\` times in \`w\` seconds, of which \`r\` are left, with more in \`t\` seconds. \`default\` is the rate of your requests, which each \
-process of the service counts for itself. \`erasures\`, \`closings\`, \`endpoint-actions\`, \`endpoint-certifications\` and \`endpoint-changes\` \
-are counted for all of them.`
+In production, each partner has 600 requests a minute, unless we have agreed on more; a sandbox has no such limit. Beyond it, requests \
+get 429 \`RATE_LIMITED\` with \`Retry-After\`. Two \`list-events\` requests of a key can wait for events at a time. A request’s body has \
+at most 64 KiB.`
 
 const changes = `# Versions
 

@@ -85,7 +85,7 @@ export const referencePage: FastifyPluginAsync<{ environment: Environment }> = a
   let viewer: ReturnType<typeof loadViewer> | undefined
   const hidden = { schema: { hide: true, 'x-operation': {} } }
   app.addHook('onRequest', async (request, reply) => {
-    await app.limitAddress(request, reply)
+    await app.limitAddress(request)
     // browsers ask with the ETag whether the viewer has changed
     reply.headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' })
   })

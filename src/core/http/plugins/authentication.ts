@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import type { Sql } from '../../database/orm.ts'
@@ -28,16 +28,10 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     /** Authenticates by `Authorization: Service-Key <API_KEY>`, before the body is read. */
-    authenticate(request: FastifyRequest, reply: FastifyReply): Promise<void>
+    authenticate(request: FastifyRequest): Promise<void>
     /** Refuses a request whose key was revoked meanwhile: its body came slowly, or it waited. */
-    authenticateAgain(request: FastifyRequest, reply: FastifyReply): Promise<void>
+    authenticateAgain(request: FastifyRequest): Promise<void>
   }
-}
-
-/** What is authenticated, and where its response shows limits. */
-interface Asked {
-  request: FastifyRequest
-  reply: FastifyReply
 }
 
 interface Options {
@@ -78,22 +72,22 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
     )
   }
 
-  async function refused({ request, reply }: Asked, reason: string, message: string): Promise<ApiError> {
+  async function refused(request: FastifyRequest, reason: string, message: string): Promise<ApiError> {
     request.refusal = reason
-    await app.limitRefusals(request, reply)
+    await app.limitRefusals(request)
     return new ApiError('AUTH_FAILED', `Authentication failed: ${message}.`, {
       'www-authenticate': 'Service-Key',
     })
   }
 
-  const refusedKey = (asked: Asked, reason: KeyRefusal, key: string) =>
-    refused(asked, reason, describeRefusal(reason, key, environment))
+  const refusedKey = (request: FastifyRequest, reason: KeyRefusal, key: string) =>
+    refused(request, reason, describeRefusal(reason, key, environment))
 
-  async function lookUp(asked: Asked, hash: string, key: string): Promise<KeyOwner> {
+  async function lookUp(request: FastifyRequest, hash: string, key: string): Promise<KeyOwner> {
     const owner = await ownerOf(hash)
     if ('refusal' in owner) {
       recent.delete(hash)
-      throw await refusedKey(asked, owner.refusal, key)
+      throw await refusedKey(request, owner.refusal, key)
     }
     recent.set(hash, true)
     return owner
@@ -102,30 +96,29 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
   app.decorateRequest('partnerId', 0)
   app.decorateRequest('keyId', 0)
   app.decorateRequest('acceptedKey', undefined)
-  app.decorate('authenticate', async (request: FastifyRequest, reply: FastifyReply) => {
+  app.decorate('authenticate', async (request: FastifyRequest) => {
     const { authorization } = request.headers
-    const asked = { request, reply }
     if (authorization === undefined)
-      throw await refused(asked, 'missing', `there is no Authorization header. ${SEND}`)
+      throw await refused(request, 'missing', `there is no Authorization header. ${SEND}`)
     const [, scheme = '', key] = CREDENTIALS.exec(authorization) ?? []
     if (scheme.toLowerCase() !== OUR_SCHEME || key === undefined) {
-      throw await refused(asked, 'wrong_scheme', `${describeScheme(scheme, key)}. ${SEND}`)
+      throw await refused(request, 'wrong_scheme', `${describeScheme(scheme, key)}. ${SEND}`)
     }
     const fault = refuseKey(key, environment)
-    if (fault !== undefined) throw await refusedKey(asked, fault, key)
+    if (fault !== undefined) throw await refusedKey(request, fault, key)
     const hash = hashOf(key)
-    const find = () => lookUp(asked, hash, key)
-    const owner = await (recent.has(hash) ? find() : app.limitLookups(request, reply, find))
+    const find = () => lookUp(request, hash, key)
+    const owner = await (recent.has(hash) ? find() : app.limitLookups(request, find))
     request.acceptedKey = { key, hash, at: performance.now() }
     request.partnerId = owner.partnerId
     request.keyId = owner.keyId
     touch(owner)
-    await app.limitPartner(request, reply)
+    await app.limitPartner(request)
   })
-  app.decorate('authenticateAgain', async (request: FastifyRequest, reply: FastifyReply) => {
+  app.decorate('authenticateAgain', async (request: FastifyRequest) => {
     const { acceptedKey: accepted } = request
     if (accepted === undefined || performance.now() - accepted.at < CACHE_MS) return
-    await lookUp({ request, reply }, accepted.hash, accepted.key)
+    await lookUp(request, accepted.hash, accepted.key)
     accepted.at = performance.now()
   })
 })

@@ -38,9 +38,9 @@ export const failures = plugin(async (app) => {
     throw new ApiError('NOT_FOUND')
   })
   // before Fastify reads and checks the body
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', async (request) => {
     if (!request.is404) return
-    await app.limitAddress(request, reply)
+    await app.limitAddress(request)
     const path = pathOf(request.url)
     const methods = methodsOf.get(path)
     if (methods === undefined) throw unknownPath(path)

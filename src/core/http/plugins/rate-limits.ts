@@ -1,32 +1,27 @@
 import rateLimit from '@fastify/rate-limit'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { MINUTE_MS } from '../../values/durations.ts'
 import { retryLater } from '../errors.ts'
-import { showLimit } from '../rate-limit-headers.ts'
 import { WindowStore } from '../window-store.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** Counts a request that needs no key against its address. @throws {ApiError} RATE_LIMITED */
-    limitAddress(request: FastifyRequest, reply: FastifyReply): Promise<void>
+    limitAddress(request: FastifyRequest): Promise<void>
     /** Counts a request without a valid key against its address. @throws {ApiError} RATE_LIMITED */
-    limitRefusals(request: FastifyRequest, reply: FastifyReply): Promise<void>
+    limitRefusals(request: FastifyRequest): Promise<void>
     /**
      * Looks up a key that may be invalid, unless its address has used up its refusals. An address never has more
      * concurrent lookups than refusals left.
      *
      * @throws {ApiError} RATE_LIMITED
      */
-    limitLookups<Owner>(
-      request: FastifyRequest,
-      reply: FastifyReply,
-      lookUp: () => Promise<Owner>,
-    ): Promise<Owner>
+    limitLookups<Owner>(request: FastifyRequest, lookUp: () => Promise<Owner>): Promise<Owner>
     /** Counts an authenticated request against its partner. @throws {ApiError} RATE_LIMITED */
-    limitPartner(request: FastifyRequest, reply: FastifyReply): Promise<void>
+    limitPartner(request: FastifyRequest): Promise<void>
     /**
-     * Counts what anybody may send against what it is sent to, whatever `perMinute` is. The response does not show it.
+     * Counts what anybody may send against what it is sent to, whatever `perMinute` is.
      *
      * @throws {ApiError} RATE_LIMITED
      */
@@ -41,13 +36,10 @@ const unlimited = async () => {}
 
 type Count = ReturnType<FastifyInstance['createRateLimit']>
 
-/** By which responses name the limits. */
-const names = { partner: 'default', address: 'address', refusals: 'refusals' }
-
 /**
  * Limits each partner, each address that sends no key, and each address that sends invalid keys to `perMinute`
  * requests; 0 means no limit. Partners behind one address do not share a limit. Counters are per process and kept
- * for the 5,000 most recent partners or addresses. Each response shows what is left.
+ * for the 5,000 most recent partners or addresses.
  */
 export const rateLimits = plugin<{ perMinute: number }>(async (app, { perMinute }) => {
   await app.register(rateLimit, { global: false, store: WindowStore })
@@ -58,7 +50,7 @@ export const rateLimits = plugin<{ perMinute: number }>(async (app, { perMinute 
   if (perMinute === 0) {
     app.decorate('limitAddress', unlimited)
     app.decorate('limitRefusals', unlimited)
-    app.decorate('limitLookups', (_request, _reply, lookUp) => lookUp())
+    app.decorate('limitLookups', (_request, lookUp) => lookUp())
     app.decorate('limitPartner', unlimited)
     return
   }
@@ -67,18 +59,15 @@ export const rateLimits = plugin<{ perMinute: number }>(async (app, { perMinute 
   const refusals = counter()
   const ofPartner = counter(({ partnerId }) => partnerId)
   const inFlight = new Map<string, number>()
-  app.decorate('limitAddress', limit(names.address, counter()))
-  app.decorate('limitRefusals', limit(names.refusals, refusals))
-  app.decorate('limitPartner', limit(names.partner, ofPartner))
-  app.decorate('limitLookups', async (request, reply, lookUp) => {
+  app.decorate('limitAddress', limit(counter()))
+  app.decorate('limitRefusals', limit(refusals))
+  app.decorate('limitPartner', limit(ofPartner))
+  app.decorate('limitLookups', async (request, lookUp) => {
     const state = await refusals(request, { increment: false })
     if (state.isAllowed) return lookUp()
     const { key: address, remaining, ttlInSeconds } = state
     const others = inFlight.get(address) ?? 0
-    if (others >= remaining) {
-      show(reply, names.refusals, { ...state, remaining: 0 })
-      throw rateLimited(ttlInSeconds)
-    }
+    if (others >= remaining) throw rateLimited(ttlInSeconds)
     inFlight.set(address, others + 1)
     try {
       return await lookUp()
@@ -90,21 +79,7 @@ export const rateLimits = plugin<{ perMinute: number }>(async (app, { perMinute 
   })
 })
 
-const limit = (name: string, count: Count) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const result = await count(request)
-  if (!result.isAllowed) show(reply, name, result)
-  refuseExceeded(result)
-}
-
-type Counted = Exclude<Awaited<ReturnType<Count>>, { isAllowed: true }>
-
-const show = (reply: FastifyReply, name: string, { max, timeWindow, remaining, ttlInSeconds }: Counted) =>
-  showLimit(reply, name, {
-    most: max,
-    windowSeconds: timeWindow / 1000,
-    left: remaining,
-    moreInSeconds: ttlInSeconds,
-  })
+const limit = (count: Count) => async (request: FastifyRequest) => refuseExceeded(await count(request))
 
 function refuseExceeded(result: Awaited<ReturnType<Count>>): void {
   if (!result.isAllowed && result.isExceeded) throw rateLimited(result.ttlInSeconds)

@@ -130,7 +130,7 @@ export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql
       if (found.length === 0 && wait > 0) {
         if (!watch.hasRoom(keyId)) throw tooManyWaits()
         await watch.wait(keyId, place, wait * 1000, goneSignal(reply))
-        await app.authenticateAgain(request, reply)
+        await app.authenticateAgain(request)
         found = await read()
       }
       const page = found.slice(0, limit)

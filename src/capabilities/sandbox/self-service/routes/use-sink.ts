@@ -11,7 +11,7 @@ import type { SelfServiceRouteDependencies } from '../../../self-service/routes/
 import { endpointView, exampleView, viewOf } from '../../../self-service/routes/endpoint-view.ts'
 import { ApiError, noObject, unavailable } from '../../../../core/http/errors.ts'
 import { operation } from '../../../../core/http/openapi/operation.ts'
-import { actorOf, orRefusal, tooManyActions } from '../../../self-service/routes/self-service.ts'
+import { actorOf, orRefusal } from '../../../self-service/routes/self-service.ts'
 import { sinkPath } from '../../routes/sink.ts'
 import { generateSecret } from '../../../../core/deliveries/webhooks/secrets.ts'
 import { strictBody } from '../../../../core/http/schemas.ts'
@@ -45,7 +45,7 @@ const schema = operation({
       },
     },
   },
-  errors: [noObject(), new ApiError('PAUSED_BY_STAFF'), tooManyActions()],
+  errors: [noObject(), new ApiError('PAUSED_BY_STAFF')],
 })
 
 /** POST /sandbox/use-sink: makes an endpoint of ours the partner's. */
@@ -55,14 +55,13 @@ export const useSink: FastifyPluginAsyncZod<Options> = async (app, options) => {
   if (sinkBase === undefined) return
   app.post('/sandbox/use-sink', {
     schema,
-    handler: async (request, reply) => {
+    handler: async (request) => {
       const { partnerId } = request
       const url = `${sinkBase()}${sinkPath(await provideSink(sql, partnerId))}`
       const { url: current, health } = await viewOf(sql, partnerId)
       if (current !== url || health === 'paused') {
         const actor = actorOf(request, environment)
         const { endpointId, id } = await orRefusal(
-          reply,
           actOnOwnEndpoint(sql, 'sink', actor, async (trx, endpoint, requestedBy) => {
             // certified once more, it would stay paused
             if (endpoint.url === url && endpoint.pausedBy === 'staff')

@@ -24,14 +24,6 @@ create table api_keys (
 );
 create index api_keys_partner_id_index on api_keys (partner_id);
 
-create table quotas (
-  partner_id int
-    constraint quotas_partner_id_foreign references partners on delete restrict,
-  name text,
-  spent_until timestamptz not null,
-  primary key (partner_id, name)
-);
-
 create table exports (
   partner_id int primary key
     constraint exports_partner_id_foreign references partners on update cascade on delete restrict,
