@@ -2,7 +2,6 @@ import { afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Browser } from 'playwright-core'
 import { sharedService } from '../support/shared-service.ts'
 import { openTab, startBrowser } from './browser.ts'
-import { findings } from './findings.ts'
 
 describe('the pages below /docs', () => {
   let browser: Browser
@@ -15,18 +14,6 @@ describe('the pages below /docs', () => {
   afterEach(async () => {
     await Promise.all(browser.contexts().map((context) => context.close()))
   })
-
-  it.each(['light', 'dark'] as const)(
-    'explain errors with nothing that axe finds, in the %s theme',
-    async (colorScheme) => {
-      const tab = await openTab(browser, { colorScheme, viewport: { width: 400, height: 800 } })
-      await tab.goto(`${host}/docs/errors#RATE_LIMITED`)
-      expect(await findings(tab)).toEqual([])
-      const tooWide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
-      expect(await tab.evaluate(tooWide)).toBe(0)
-      expect(tab.complaints).toEqual([])
-    },
-  )
 
   it('show a call with the samples of the clients first, and with no others', async () => {
     const tab = await openTab(browser, { viewport: { width: 1280, height: 800 } })

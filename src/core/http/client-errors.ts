@@ -1,7 +1,6 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
-import { helpLink } from './error-help.ts'
 import { errorCatalogue, type ErrorCode, failureBody, invalidPayload } from './errors.ts'
 
 /** Errors of Node's HTTP parser and of its request timeout. After any other error the peer cannot read a response. */
@@ -40,7 +39,6 @@ function refuse(socket: Socket, code: ErrorCode, message?: string): void {
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Content-Type: application/json; charset=utf-8',
-    `Link: ${helpLink(code)}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
   ]

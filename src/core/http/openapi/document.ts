@@ -5,7 +5,6 @@ import type { OpenAPIV3_1 } from 'openapi-types'
 import type { Environment } from '../../values/environment.ts'
 import { errorCodesOf } from '../errors.ts'
 import { complete, type Document } from './complete.ts'
-import { errorsPage } from './errors-page.ts'
 import { guide } from './guide.ts'
 import { describeSchema } from './json-schema.ts'
 import { referencePage } from './reference-page.ts'
@@ -89,5 +88,4 @@ export const openapi = plugin<Options>(async (app, options) => {
       }) as object as OpenAPIV3_1.Document,
   })
   await app.register(referencePage, { environment })
-  await app.register(errorsPage, { environment })
 })

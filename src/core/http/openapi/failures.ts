@@ -30,12 +30,6 @@ export const responseHeaders = {
     schema: { type: 'integer', minimum: 1 },
     example: 30,
   },
-  Link: {
-    description: 'The page that explains the error, as `</docs/errors#CODE>; rel="help"`.',
-    required: true,
-    schema: { type: 'string' },
-    example: '</docs/errors#RATE_LIMITED>; rel="help"',
-  },
   'WWW-Authenticate': {
     description: 'The scheme to authenticate by.',
     required: true,
@@ -154,7 +148,7 @@ function responseOf(errors: readonly ApiError[]) {
   )
   return {
     description: errors.map(({ code, message }) => `\`${code}\`: ${message}`).join('\n\n'),
-    headers: headersOf(['Link', ...errors.flatMap(({ code }) => ownHeaders[code] ?? [])]),
+    headers: headersOf(errors.flatMap(({ code }) => ownHeaders[code] ?? [])),
     content: {
       'application/json': {
         schema: { $ref: refTo('Failure') },

@@ -160,7 +160,7 @@ Every error has the same body, which the reference calls \`Failure\`:
 \`\`\`
 
 Decide by \`code\` and the HTTP status. \`message\` is for people, and may change. \`INVALID_PAYLOAD\` also has \`fields\`, a list \
-of \`{ "field", "problem" }\`: the fields that are wrong. Each error has a \`Link\` to [what it means](/docs/errors). Each response has an \`X-Request-Id\`: quote it \
+of \`{ "field", "problem" }\`: the fields that are wrong. Each response has an \`X-Request-Id\`: quote it \
 when you contact support.
 
 ${table(

@@ -12,7 +12,6 @@ import {
   invalidRequest,
 } from '../errors.ts'
 import { leadFields } from './request-log.ts'
-import { helpLink } from '../error-help.ts'
 import { faultsOf } from '../faults.ts'
 import { pathOf } from '../paths.ts'
 import { printable } from '../unknown-fields.ts'
@@ -31,7 +30,6 @@ export const failures = plugin(async (app) => {
     return reply
       .code(status)
       .headers(headers)
-      .header('link', helpLink(code))
       .send(failureBody(code, message, details))
   })
   app.setNotFoundHandler(() => {
