@@ -69,6 +69,8 @@ const RECOVERY_MS = 4000
 const FORGETS = 0.2
 /** About what two cores can take of whole journeys beside the faults. */
 const LEADS_PER_SECOND = 4
+/** Leads are created in this share of the load. */
+const CREATING = 0.8
 
 /** How long the load lasts, and what goes wrong meanwhile: the same for the same seed, leads and options. */
 export function planFaults(seed: number, leads: number, options: PlanOptions) {
@@ -85,7 +87,9 @@ export function planFaults(seed: number, leads: number, options: PlanOptions) {
     return { ...act, atMs: at }
   })
   const planned = placed.map(({ alone: _, ...act }) => ({ ...act, latencyMs: 0, forgets: false }))
-  return { loadMs, planned, random: planRandom(chance, loadMs, placed) }
+  // a restore comes last, and has to lose some
+  const createMs = options.restore ? loadMs : CREATING * loadMs
+  return { loadMs, createMs, planned, random: planRandom(chance, loadMs, placed) }
 }
 
 /** Each five in a row are of all five kinds, if something is free to be hit. */

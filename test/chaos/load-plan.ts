@@ -28,9 +28,8 @@ export interface PlannedLead {
   milestones: PlannedMilestone[]
 }
 
-/** Leads are created in this share of the load's time, and each has two milestones in one more part of twenty. */
-const CREATING = 0.8
-const PAUSES = 20
+/** A lead has two milestones in one of so many parts of the time in which leads are created. */
+const PARTS = 16
 
 const JOURNEY: SignalledMilestone[] = [
   'client_account_created',
@@ -47,19 +46,18 @@ const JOURNEY: SignalledMilestone[] = [
 /**
  * The leads of a run, at their dates whatever becomes of earlier ones: the same for the same seed and number.
  */
-export function planLeads(seed: number, leads: number, loadMs: number, canaries: Canaries): PlannedLead[] {
+export function planLeads(seed: number, leads: number, spanMs: number, canaries: Canaries): PlannedLead[] {
   const random = randomOf(seed, 'leads')
-  const everyMs = (CREATING * loadMs) / leads
   return Array.from({ length: leads }, (_, index): PlannedLead => {
     const number = index + 1
     const branch = `${canaries.mark}Branch${number}`
     return {
       number,
       partner: index,
-      atMs: Math.round(index * everyMs),
+      atMs: Math.round((index * spanMs) / leads),
       fields: fieldsOf(number, random, canaries),
       metadata: random.chance(0.3) ? { loan_product: 'FHA', property_state: 'CA', branch } : {},
-      milestones: milestonesOf(number, loadMs / PAUSES, random),
+      milestones: milestonesOf(number, spanMs / PARTS, random),
     }
   })
 }

@@ -40,7 +40,7 @@ export async function run({ seed, leads: count, ...options }: Options): Promise<
   const phone = `+1 555-${randomInt(10_000, 99_999)}-`
   const canaries = { mark: `canary${randomBytes(5).toString('hex')}`, phone }
   const plan = planFaults(seed, count, options)
-  const { loadMs, planned, random } = plan
+  const { loadMs, createMs, planned, random } = plan
   report('starting PostgreSQL, Temporal, two API processes and two workers …')
   const deployment = await deploy(options.clock, (name, reason) => ends.push(`${name}: ${reason}`))
   const { sql, client, apiPorts, temporal, logs } = deployment
@@ -50,7 +50,7 @@ export async function run({ seed, leads: count, ...options }: Options): Promise<
   report(`${count} leads and ${planned.length + random.length} faults in ${Math.round(loadMs / 1000)} s …`)
   const api = partnerApi(apiPorts, calls, over.signal)
   const send = createSender(client, over.signal)
-  const load = startLoad(planLeads(seed, count, loadMs, canaries), { partners, api, send })
+  const load = startLoad(planLeads(seed, count, createMs, canaries), { partners, api, send })
   const { leads, reads } = load
   // a secret that a restore forgets would verify nothing
   const restoreMs = planned.find(({ kind }) => kind === 'restore')?.atMs
