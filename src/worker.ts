@@ -1,244 +1,34 @@
-import {
-  DefaultLogger,
-  type NativeConnection,
-  Runtime,
-  type RuntimeOptions,
-  Worker,
-  type WorkerOptions,
-} from '@temporalio/worker'
+import { DefaultLogger, Runtime, type RuntimeOptions } from '@temporalio/worker'
 import type { Logger } from 'pino'
-import { countedFailures } from './activity-failures.ts'
-import { overdueErasures, requireJournal } from './capabilities/erasure/worker.ts'
-import { type Build, readBuild } from './config/build.ts'
-import { type Config, readConfig, readTemporal, type TemporalSettings } from './config.ts'
-import { clientCertificate } from './config/temporal.ts'
-import { workerPatience } from './core/database/mikro-orm.config.ts'
-import { connectCounted, sqlOf } from './core/database/orm.ts'
-import { readBacklog } from './core/deliveries/statements/backlog.ts'
-import { createSender } from './core/deliveries/webhooks/send.ts'
-import { endingKeys } from './core/partners/worker.ts'
-import { createEndpointStarter } from './core/endpoints/workflows/endpoints.ts'
-import { createReferrals } from './core/leads/workflows/referrals.ts'
-import { createTemporalClient, reachTemporal } from './core/temporal/client.ts'
-import { TASK_QUEUE } from './core/temporal/names.ts'
-import { watchNamespace } from './core/temporal/namespace-guard.ts'
-import { sdkMetrics } from './metrics/sdk.ts'
-import {
-  deliveriesWorkerOptions,
-  scoresWorkerOptions,
-  waitingWorkerOptions,
-  workerOptions,
-} from './core/temporal/worker-options.ts'
-import { findDatabaseFault, warnOfConnections } from './database-fault.ts'
+import { readBuild } from './config/build.ts'
+import { type Config, readConfig, readTemporal } from './config.ts'
 import { fail, orFail, reasonOf } from './fail.ts'
-import { startHealthServer } from './health.ts'
 import { createLogger } from './logger.ts'
-import { registerBacklog } from './metrics/backlog.ts'
-import { registerWorkerDatabase } from './metrics/database.ts'
-import { registerProcess } from './metrics/process.ts'
-import { registerWaiting } from './metrics/waiting.ts'
-import { createWorkerMetrics, type WorkerObserver } from './metrics/worker.ts'
-import { registerReadiness } from './metrics/readiness.ts'
+import { sdkMetrics } from './metrics/sdk.ts'
+import { runWorker } from './run-worker.ts'
 import { sdkLines } from './sdk-log.ts'
 import { type TemporalOutage, watchOutage } from './temporal-outage.ts'
-import { workerActivities } from './worker-activities.ts'
-import { mailerOf } from './worker-mailer.ts'
-import { runJobs } from './worker-jobs.ts'
-import { workerReadiness } from './worker-readiness.ts'
-import {
-  connectToTemporal,
-  requireDatabase,
-  requireForRooms,
-  requireNamespace,
-} from './worker-requirements.ts'
-import { workflowBundle } from './workflow-bundle.ts'
 
-await main()
+const config = orFail(() => readConfig('worker'))
+const temporal = orFail(() => readTemporal(config))
+const build = readBuild(config)
+const log = createLogger(config.LOG_LEVEL, 'worker', build)
+const outage = watchOutage(log)
+installRuntime(config, log, outage)
+const { metricsPort, ended } = await runWorker({
+  config,
+  temporal,
+  build,
+  log,
+  outage,
+  stopWith: stopOnSignals,
+})
+process.send?.({ type: 'ready', metricsPort })
+await ended
+if (process.connected) process.disconnect()
 
-async function main(): Promise<void> {
-  const settings = readSettings()
-  const { config, log, temporal } = settings
-  // the longest part of the start; it needs no connection, and meanwhile the servers may become ready
-  const bundle = await workflowBundle({ callStacks: config.WORKER_CALL_STACKS })
-  const servers = await connectToServers(settings)
-  settings.outage.askWith(() => reachTemporal(servers.client))
-  const { client, guard } = servers
-  const tools = createTools(settings, servers)
-  const work = workerActivities({ config, log, ...servers, ...tools })
-  const workers = await createWorkers(settings, servers.connection, {
-    bundle,
-    ...work,
-    observe: tools.observe,
-  })
-  const readiness = workerReadiness({ config, log, ...servers, worker: workers.main })
-  registerReadiness(tools.registry, readiness.findFault)
-  const health = await startHealthServer(config, {
-    findFault: readiness.findFault,
-    findSharedFault: readiness.findSharedFault,
-    registry: tools.registry,
-  })
-
-  const stopping = new AbortController()
-  const { signal } = stopping
-  const jobs = runJobs({ config, log, ...servers, ...tools, signal })
-  const watching = watchNamespace(guard, { signal, onLost: () => stopOnLoss(workers) })
-  stopOnSignals(workers, log)
-  const running = run(workers)
-  await readiness.untilPolling()
-  const polling = { task_queue: TASK_QUEUE, namespace: temporal.namespace }
-  // by which the runbook resets the workflows on which a bad build has worked
-  log.info({ ...polling, temporal_build: buildOf(workers.main) }, 'worker is polling')
-  await readiness.findIdleVersion()
-  process.send?.({ type: 'ready', metricsPort: health.port })
-  await running
-
-  stopping.abort()
-  await Promise.all([jobs, watching, work.settled()])
-  await Promise.all([
-    tools.sender.close(),
-    health.close(),
-    client.connection.close(),
-    servers.connection.close(),
-    servers.orm.close(),
-  ])
-  log.info('worker stopped')
-  if (process.connected) process.disconnect()
-}
-
-/** Under which id Temporal knows the worker's build: without Worker Versioning, a hash of its workflows. */
-function buildOf(worker: Worker): string {
-  // set by the SDK, which wants nobody to set it
-  const { workerDeploymentOptions: versioning, buildId } = worker.options as Builds
-  return versioning?.version.buildId ?? buildId ?? ''
-}
-
-interface Builds {
-  workerDeploymentOptions?: { version: { buildId: string } }
-  buildId?: string
-}
-
-interface Settings {
-  config: Config<'worker'>
-  temporal: TemporalSettings
-  build: Build
-  log: Logger
-  outage: TemporalOutage
-}
-
-function readSettings(): Settings {
-  const config = orFail(() => readConfig('worker'))
-  const temporal = orFail(() => readTemporal(config))
-  const build = readBuild(config)
-  const log = createLogger(config.LOG_LEVEL, 'worker', build)
-  const outage = watchOutage(log)
-  installRuntime(config, log, outage)
-  if (config.SMTP_URL === undefined) log.warn('no emails are sent: SMTP_URL is not set')
-  const { connectionOptions, namespace } = temporal
-  log.info({ address: connectionOptions.address, namespace }, 'worker is starting')
-  return { config, temporal, build, log, outage }
-}
-
-/** Temporal and PostgreSQL; ends the process if one of them lacks what the worker needs. */
-async function connectToServers({ config, temporal, log }: Settings) {
-  const connection = await connectToTemporal(temporal, config)
-  const { orm, poolUse } = await connectCounted(config, workerPatience)
-  const sql = sqlOf(orm)
-  const deploymentId = await requireDatabase(sql, config)
-  await warnOfConnections(sql, config.DATABASE_POOL, log)
-  await requireForRooms(sql, config, [
-    // that nothing is erased which a restored backup could bring back unnoticed
-    requireJournal,
-  ])
-  const { client, guard } = createTemporalClient(temporal, { deployment: async () => deploymentId, log })
-  await requireNamespace(client, guard)
-  return { connection, orm, poolUse, sql, client, guard, deploymentId }
-}
-
-type Servers = Awaited<ReturnType<typeof connectToServers>>
-
-/** What both activities and jobs use. */
-function createTools({ config, temporal, build, log }: Settings, servers: Servers) {
-  const { sql, client, poolUse, deploymentId } = servers
-  const onCutOff = (facts: Record<string, unknown>) =>
-    log.warn(facts, 'a lead’s workflow was ended from outside: it is started again')
-  const { registry, observe } = createWorkerMetrics(log)
-  registerProcess(registry, {
-    build,
-    sql,
-    pool: poolUse,
-    reachTemporal: () => reachTemporal(client),
-    certificates: { temporal_client: clientCertificate(temporal) },
-  })
-  registerWorkerDatabase(registry, async () => (await findDatabaseFault(sql)) === undefined)
-  registerBacklog(registry, () => readBacklog(sql))
-  registerWaiting(registry, sql, [
-    endingKeys,
-    // by room
-    overdueErasures,
-  ])
-  return {
-    referrals: createReferrals({ client, sql, onCutOff }),
-    startEndpoint: createEndpointStarter(client),
-    sender: createSender({
-      environment: config.ENVIRONMENT,
-      allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
-    }),
-    mailer: mailerOf(config, deploymentId, { observe, log }),
-    registry,
-    observe,
-  }
-}
-
-type Work = Pick<
-  ReturnType<typeof workerActivities>,
-  'activities' | 'deliveryActivities' | 'scoreActivities' | 'waitingActivities'
-> & {
-  bundle: Awaited<ReturnType<typeof workflowBundle>>
-  observe: Pick<WorkerObserver, 'activityFailed'>
-}
-
-interface Workers {
-  main: Worker
-  /** With those of activities that have a task queue of their own. */
-  all: readonly Worker[]
-}
-
-async function createWorkers(
-  { config, temporal }: Settings,
-  connection: NativeConnection,
-  { bundle, activities, deliveryActivities, scoreActivities, waitingActivities, observe }: Work,
-): Promise<Workers> {
-  const interceptors = { activity: [countedFailures(observe.activityFailed)] }
-  const create = async (options: WorkerOptions) =>
-    Worker.create({ ...options, interceptors, connection, namespace: temporal.namespace }).catch(
-      (error: unknown) => fail(`The worker cannot start: ${reasonOf(error)}`),
-    )
-  const worker = await create({ ...workerOptions(config), workflowBundle: bundle, activities })
-  const all = [
-    worker,
-    await create({ ...deliveriesWorkerOptions(config), activities: deliveryActivities }),
-    await create({ ...scoresWorkerOptions(config), activities: scoreActivities }),
-  ]
-  // only capabilities wait; a worker with nothing to do is refused
-  if (Object.keys(waitingActivities).length > 0)
-    all.push(await create({ ...waitingWorkerOptions(config), activities: waitingActivities }))
-  return { main: worker, all }
-}
-
-async function run({ all }: Workers): Promise<void> {
-  await Promise.all(all.map((worker) => worker.run())).catch((error: unknown) =>
-    fail(`The worker cannot continue: ${reasonOf(error)}`),
-  )
-}
-
-function shutDown({ all }: Workers): void {
-  for (const each of all) if (each.getState() === 'RUNNING') each.shutdown()
-}
-
-/** The guard has logged why. */
-function stopOnLoss(workers: Workers): void {
-  process.exitCode = 1
-  shutDown(workers)
+function stopOnSignals(stop: () => void): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
 }
 
 /** The SDK's own part of the process, with its log and its metrics. */
@@ -261,15 +51,5 @@ function installRuntime(config: Config<'worker'>, logger: Logger, outage: Tempor
     fail(
       `The metrics of Temporal’s SDK cannot listen on ${metrics.bindAddress}: ${reasonOf(error)}. Free the port, or set TEMPORAL_METRICS_PORT.`,
     )
-  }
-}
-
-function stopOnSignals(workers: Workers, log: Logger): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      if (workers.main.getState() !== 'RUNNING') return
-      log.info({ signal }, 'worker is stopping')
-      shutDown(workers)
-    })
   }
 }

@@ -25,11 +25,11 @@ describe('a process that is killed', () => {
       .execute()
 
   it('as an API, after its answer and before the start of the workflow, leaves a lead that the sweep starts once', async () => {
-    const worker = await service.startWorker()
+    const worker = await service.startWorkerProcess()
     // what else would start it is done when a worker starts, and minutes later
     await hasCompared(service.sql, 1)
     // nothing listens there: what the API has acknowledged it cannot start
-    const api = await service.startApi({ TEMPORAL_ADDRESS: '127.0.0.1:1' })
+    const api = await service.startApiProcess({ TEMPORAL_ADDRESS: '127.0.0.1:1' })
     const leadId = await partnerCalls(api.port, partner.key).createLead()
     await api.kill()
     await partner.endpoint.until(({ length }) => length === 1)
@@ -42,7 +42,7 @@ describe('a process that is killed', () => {
   }, 120_000)
 
   it('as a worker, in the middle of an attempt, leaves a webhook that another one sends again, before the next', async () => {
-    const killed = await service.startWorker()
+    const killed = await service.startWorkerProcess()
     partner.endpoint.answer = ({ event }, response) => {
       if (event.data.sequence === 1) response.writeHead(200).end()
     }
@@ -53,7 +53,7 @@ describe('a process that is killed', () => {
     await partner.endpoint.until(() => leads.arrivals(leadId).length === 2)
     await killed.kill()
     partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
-    await service.startWorker()
+    await service.startWorkerProcess()
     await partner.endpoint.until(() => leads.arrivals(leadId).length === 4)
     const [, cutOff, again] = leads.arrivals(leadId)
     expect(leads.arrivals(leadId).map(({ event }) => event.data.sequence)).toEqual([1, 2, 2, 3])

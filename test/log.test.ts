@@ -65,7 +65,7 @@ describe('the log of the API and the worker', () => {
       GIT_COMMIT: '0123456789abcdef0123456789abcdef01234567',
     })
     partner = await service.addPartner()
-    ;[api, worker] = await Promise.all([service.startApi(), service.startWorker()])
+    ;[api, worker] = await Promise.all([service.startApiProcess(), service.startWorkerProcess()])
   }, 60_000)
 
   const lines = (wanted: Partial<LogLine>) =>
@@ -251,7 +251,7 @@ describe('the log of the API and the worker', () => {
   })
 
   it('says which start failed', async () => {
-    const away = await service.startApi({ TEMPORAL_ADDRESS: '127.0.0.1:1' })
+    const away = await service.startApiProcess({ TEMPORAL_ADDRESS: '127.0.0.1:1' })
     const headers = { authorization: `Service-Key ${partner.key}`, 'content-type': 'application/json' }
     const body = JSON.stringify({ ...LEAD, email: `${uuidv7()}@example.com` })
     const response = await fetch(`http://127.0.0.1:${away.port}/v1/create-lead`, {
@@ -268,7 +268,7 @@ describe('the log of the API and the worker', () => {
   }, 60_000)
 
   it('has nothing of these below LOG_LEVEL', async () => {
-    const quiet = await service.startApi({ LOG_LEVEL: 'warn' })
+    const quiet = await service.startApiProcess({ LOG_LEVEL: 'warn' })
     const response = await fetch(`http://127.0.0.1:${quiet.port}/v1/ping`)
     expect(response.status).toBe(200)
     await quiet.stop()

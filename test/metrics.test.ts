@@ -4,7 +4,7 @@ import { RETRY_DELAYS_MS } from '../src/core/deliveries/decisions/retry-schedule
 import { createEndpointStarter } from '../src/core/endpoints/workflows/endpoints.ts'
 import { endpointOf, pauseEndpoint, resumeEndpoint } from './support/endpoint-states.ts'
 import { leadsOf } from './support/leads.ts'
-import type { ServiceProcess } from './support/processes.ts'
+import type { Running } from './support/in-process.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from './support/service.ts'
 import { scrape } from './support/scrape.ts'
 import { until } from './support/until.ts'
@@ -14,8 +14,8 @@ const CANARIES = { first_name: 'Canaryfirst', last_name: 'Canarylast', email: 'c
 describe('metrics', () => {
   let service: Service
   let partner: TestPartner
-  let api: ServiceProcess
-  let worker: ServiceProcess
+  let api: Running
+  let worker: Running
   let calls: ReturnType<typeof partnerCalls>
 
   beforeAll(async () => {

@@ -9,7 +9,7 @@ import { anyPort } from './support/any-port.ts'
 import { certificateFiles } from './support/certificate-files.ts'
 import { leadsOf } from './support/leads.ts'
 import { startMailServer } from './support/mail-server.ts'
-import { runToEnd, type ServiceProcess } from './support/processes.ts'
+import type { Running } from './support/in-process.ts'
 import { scrape } from './support/scrape.ts'
 import { partnerCalls, prepareService, type Service } from './support/service.ts'
 import { until } from './support/until.ts'
@@ -18,9 +18,8 @@ const COMMIT = '0123456789abcdef0123456789abcdef01234567'
 
 describe('each process', () => {
   let service: Service
-  let api: ServiceProcess
-  let worker: ServiceProcess
-  let sdkPort = 0
+  let api: Running
+  let worker: Running
   /** Before the worker was started, in seconds. */
   let startedAt = 0
   let mailServer: Awaited<ReturnType<typeof startMailServer>>
@@ -35,12 +34,8 @@ describe('each process', () => {
       // nobody is there
       SCORE_PROVIDER_URL: `http://127.0.0.1:${await anyPort()}`,
     })
-    sdkPort = await anyPort()
     startedAt = Date.now() / 1000
-    ;[api, worker] = await Promise.all([
-      service.startApi(),
-      service.startWorker({ TEMPORAL_METRICS_PORT: String(sdkPort) }),
-    ])
+    ;[api, worker] = await Promise.all([service.startApi(), service.startWorker()])
   }, 60_000)
 
   const both = () => Promise.all([scrape(api), scrape(worker)])
@@ -150,31 +145,6 @@ describe('each process', () => {
     const after = await series()
     expect([...after].filter((one) => !before.has(one))).toEqual([])
     expect(after.size).toBeGreaterThan(150)
-  })
-
-  it('serves the metrics of Temporal’s SDK at an address of their own', async () => {
-    const metrics = async () => (await fetch(`http://127.0.0.1:${sdkPort}/metrics`)).text()
-    const listed = Array.from(
-      readFileSync('docs/operations/metrics-and-limits.md', 'utf8').matchAll(/^\| `(temporal_\w+)`/gm),
-      ([, name = '']) => name,
-    )
-    expect(listed.length).toBeGreaterThan(3)
-    // those of failures come with the first failure
-    const usual = listed.filter((name) => !name.includes('_fail'))
-    const text = await metrics()
-    expect(usual.filter((name) => !text.includes(name))).toEqual([])
-    expect(text).not.toMatch(/lead-\d|canary|example\.com/)
-  })
-
-  it('ends with one line when that port is taken', async () => {
-    const { code, stderr } = await runToEnd('src/worker.ts', {
-      ...service.environment,
-      TEMPORAL_METRICS_PORT: String(sdkPort),
-    })
-    expect(code).toBe(1)
-    expect(stderr).toMatch(
-      /^The metrics of Temporal’s SDK cannot listen on 127\.0\.0\.1:\d+: .*in use.*Free the port, or set TEMPORAL_METRICS_PORT\.\n$/,
-    )
   })
 })
 

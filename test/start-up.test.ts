@@ -102,6 +102,11 @@ describe('a program is not started', () => {
       environment: async () => ({ PORT: await usedPort() }),
       says: /^The API cannot listen on 127\.0\.0\.1:\d+: .+\. Free the port, or set PORT\.$/,
     },
+    'with a port for the SDK’s metrics that is in use': {
+      entry: worker,
+      environment: async () => ({ TEMPORAL_METRICS_PORT: await usedPort() }),
+      says: /^The metrics of Temporal’s SDK cannot listen on 127\.0\.0\.1:\d+: .*in use.*Free the port, or set TEMPORAL_METRICS_PORT\.$/,
+    },
     'with a TLS key that is none': {
       entry: 'src/server.ts',
       environment: () => notTls(),
@@ -165,7 +170,7 @@ describe('an API', () => {
   }
 
   it('starts though PostgreSQL and Temporal let it in nowhere, answers a ping, and says what is wrong once', async () => {
-    const api = await service.startApi({
+    const api = await service.startApiProcess({
       DATABASE_URL: databaseUrl({ password: 'hidden' }),
       TEMPORAL_ADDRESS: `127.0.0.1:${await anyPort()}`,
       METRICS_PORT: '0',
@@ -182,7 +187,7 @@ describe('an API', () => {
 
   it('that gets SIGTERM is unready at once, goes on answering, and ends when it has answered', async () => {
     const partner = await service.addPartner()
-    const api = await service.startApi({ DRAIN_SECONDS: '300', METRICS_PORT: '0' })
+    const api = await service.startApiProcess({ DRAIN_SECONDS: '300', METRICS_PORT: '0' })
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     atEnd(async () => agent.destroy())
     const createLead = async () => {
@@ -210,14 +215,18 @@ describe('an API', () => {
 })
 
 describe('a worker', () => {
-  it('that gets SIGTERM ends without cutting off a webhook in flight', async () => {
+  it('serves the metrics of Temporal’s SDK, and ends on SIGTERM without cutting off a webhook in flight', async () => {
     const partner: TestPartner = await service.addPartner()
     const leads = leadsOf(service, partner)
-    const worker = await service.startWorker()
+    const sdkPort = await anyPort()
+    const worker = await service.startWorkerProcess({ TEMPORAL_METRICS_PORT: String(sdkPort) })
     const answering = Promise.withResolvers<() => void>()
     partner.endpoint.answer = (_, response) => answering.resolve(() => void response.writeHead(200).end())
     const leadId = await leads.start()
     const answer = await answering.promise
+    const metrics = await (await fetch(`http://127.0.0.1:${sdkPort}/metrics`)).text()
+    expect(metrics).toContain('temporal_workflow_task_execution_latency')
+    expect(metrics).not.toMatch(/lead-\d|example\.com/)
     const stopped = worker.stop()
     await until(async () => worker.output().includes('worker is stopping'))
     // longer than the activity that began it waits

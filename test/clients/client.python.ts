@@ -164,7 +164,7 @@ describe('the Python client, while it follows the feed', () => {
   let api: ServiceProcess
   let key: string
   let commit: () => Promise<number>
-  const start = () => service.startApi({ PORT: String(port) })
+  const start = () => service.startApiProcess({ PORT: String(port) })
 
   beforeAll(async () => {
     ;[service, port] = [await prepareService(), await anyPort()]

@@ -201,7 +201,7 @@ describe('an advance in the lead’s own workflow', () => {
     answer((arrival) => (arrival === 3 ? held.promise : 200))
     const advancing = other.advance(lead, YEAR).catch(() => undefined)
     await partner.endpoint.until(() => partner.arrivals(lead).length === 3)
-    await api.kill()
+    await api.stop()
     held.resolve(200)
     await advancing
     await partner.endpoint.until(() => sequencesOnce(3).length === 10)

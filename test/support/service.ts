@@ -14,6 +14,7 @@ import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'
 import { registerNamespace } from './namespace.ts'
 import { type PartnerEndpoint, startPartnerEndpoint } from './partner-endpoint.ts'
+import { startApiHere, startWorkerHere } from './in-process.ts'
 import { startProcess } from './processes.ts'
 
 /** A Temporal server that shares two cores with other tests may take longer than the limit that people get. */
@@ -31,7 +32,7 @@ type Setting = 'DATABASE_URL' | 'TEMPORAL_ADDRESS' | 'TEMPORAL_NAMESPACE' | 'ENC
 
 /**
  * The service on real parts, apart from every other test file's: a database, a Temporal namespace, and
- * processes that are started when the test wants them.
+ * an API and workers that are started when the test wants them.
  */
 export async function prepareService(overrides: Record<string, string> = {}) {
   const { DATABASE_URL: given } = overrides
@@ -60,7 +61,7 @@ export async function prepareService(overrides: Record<string, string> = {}) {
   return service
 }
 
-/** What a test works with: connections of its own, and processes that end with it. */
+/** What a test works with: connections of its own, an API and workers that end with it. */
 export async function joinService({ environment, ownerUrl }: ServiceFacts) {
   const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, ENCRYPTION_KEY: key } = environment
   const [orm, connection] = await Promise.all([connect(ownerUrl), Connection.connect({ address })])
@@ -77,9 +78,12 @@ export async function joinService({ environment, ownerUrl }: ServiceFacts) {
     client,
     namespace,
     referrals: createReferrals({ client, sql, callLimitMs: CALL_LIMIT_MS }),
-    startApi: (settings: Record<string, string> = {}) =>
+    startApi: (settings: Record<string, string> = {}) => startApiHere({ ...environment, ...settings }),
+    startWorker: (settings: Record<string, string> = {}) => startWorkerHere({ ...environment, ...settings }),
+    /** For what only a process can have: signals, its end, its whole output. */
+    startApiProcess: (settings: Record<string, string> = {}) =>
       startProcess('src/server.ts', { ...environment, ...settings }),
-    startWorker: (settings: Record<string, string> = {}) =>
+    startWorkerProcess: (settings: Record<string, string> = {}) =>
       startProcess('src/worker.ts', { ...environment, ...settings }),
     addPartner: () => addPartnerWithEndpoint(orm, encryptionKey),
   }

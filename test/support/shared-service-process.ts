@@ -3,8 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { prepareService } from './service.ts'
 
 // The shared service belongs to no test file, so it starts in a process of its own, and ends with the one that wants it.
-const { environment, ownerUrl, startApi, startWorker } = await prepareService({ METRICS_PORT: '0' })
-const [api, worker] = await Promise.all([startApi(), startWorker()])
+const { environment, ownerUrl, startApiProcess, startWorkerProcess } = await prepareService({
+  METRICS_PORT: '0',
+})
+const [api, worker] = await Promise.all([startApiProcess(), startWorkerProcess()])
 process.once('disconnect', () => void Promise.all([api.kill(), worker.kill()]).finally(() => process.exit()))
 const output = createServer((_, response) => response.end(api.output() + worker.output()))
 output.listen(0, '127.0.0.1', () => {

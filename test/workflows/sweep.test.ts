@@ -51,7 +51,7 @@ describe('the sweep', () => {
       return found.length >= BROKEN && found.map((line) => (JSON.parse(line) as { lead_id: number }).lead_id)
     })
     expect(told.toSorted((a, b) => a - b)).toEqual(broken)
-    await worker.kill()
+    await worker.stop()
   })
 
   it('ends its turn soon when Temporal is away, however many leads wait', async () => {

@@ -1,0 +1,63 @@
+import { readBuild } from '../../src/config/build.ts'
+import { readConfig, readTemporal } from '../../src/config.ts'
+import { createLogger } from '../../src/logger.ts'
+import { runApi } from '../../src/run-api.ts'
+import { runWorker } from '../../src/run-worker.ts'
+import { atEnd } from './at-end.ts'
+import { installQuietRuntime } from './quiet-runtime.ts'
+
+/** An API or a worker in this process: as it is in a process of its own, but for signals and the lines of Temporal's SDK. */
+export interface Running {
+  port: number | undefined
+  metricsPort: number | undefined
+  /** Every line that it has logged so far. */
+  output: () => string
+  /** Ends it as SIGTERM does. */
+  stop: () => Promise<void>
+}
+
+type Environment = Record<string, string>
+
+export async function startApiHere(environment: Environment): Promise<Running> {
+  const config = readConfig('api', {}, environment)
+  const { log, output } = logOf('api', config.LOG_LEVEL)
+  let stop = async (_: boolean) => {}
+  const ports = await runApi({
+    config,
+    temporal: readTemporal(config, environment),
+    build: readBuild(config),
+    log,
+    stopWith: (given) => (stop = given),
+  })
+  return untilEnd({ ...ports, output, stop: async () => stop(false) })
+}
+
+export async function startWorkerHere(environment: Environment): Promise<Running> {
+  installQuietRuntime()
+  const config = readConfig('worker', {}, environment)
+  const { log, output } = logOf('worker', config.LOG_LEVEL)
+  let shutDown = () => {}
+  const { metricsPort, ended } = await runWorker({
+    config,
+    temporal: readTemporal(config, environment),
+    build: readBuild(config),
+    log,
+    stopWith: (given) => (shutDown = given),
+  })
+  const stop = async () => {
+    shutDown()
+    await ended
+  }
+  return untilEnd({ port: undefined, metricsPort, output, stop })
+}
+
+function logOf(name: 'api' | 'worker', level: string) {
+  const lines: string[] = []
+  const log = createLogger(level, name, { destination: { write: (line) => void lines.push(line) } })
+  return { log, output: () => lines.join('') }
+}
+
+function untilEnd(running: Running): Running {
+  atEnd(running.stop)
+  return running
+}
