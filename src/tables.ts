@@ -4,7 +4,6 @@ import { ApiKey } from './core/partners/tables/api-key.ts'
 import { Attempt } from './core/deliveries/tables/attempt.ts'
 import { AuditEntry } from './core/audit/tables/audit-entry.ts'
 import { Closing } from './capabilities/closing/tables/closing.ts'
-import { DormancyDigest } from './capabilities/closing/tables/dormancy-digest.ts'
 import { Certification } from './capabilities/self-service/tables/certification.ts'
 import { Delivery } from './core/deliveries/tables/delivery.ts'
 import { Deployment } from './core/record/tables/deployment.ts'
@@ -56,7 +55,6 @@ export const entities = [
   Erasure,
   ErasureIntent,
   Closing,
-  DormancyDigest,
   RetentionRun,
   Lease,
   SandboxRun,

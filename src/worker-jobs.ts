@@ -1,9 +1,6 @@
-import { dormancyTeller } from '../activities/closing/dormancy-mail.ts'
-import type { Mailer } from '../activities/mailer.ts'
 import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import { keepDormancy } from './capabilities/closing/dormancy-loop.ts'
 import { closingsLeftOut } from './capabilities/closing/worker.ts'
 import { keepIntentsEnded } from './capabilities/erasure/intents-loop.ts'
 import { erasuresLeftOut } from './capabilities/erasure/worker.ts'
@@ -34,7 +31,6 @@ interface Options {
   client: Client
   referrals: Referrals
   startEndpoint: StartEndpoint
-  mailer: Mailer
   observe: WorkerObserver
   registry: Registry
   signal: AbortSignal
@@ -42,9 +38,8 @@ interface Options {
 
 /** What runs beside the workflows, until `signal` aborts. */
 export async function runJobs(given: Options): Promise<void> {
-  const { config, log, registry } = given
+  const { registry } = given
   const options = { ...given, watchLoop: watchLoops(registry) }
-  const mailing = { mailer: given.mailer, staffEmail: config.STAFF_EMAIL, log }
   const jobs: Promise<void>[] = [
     keepSwept(options),
     keepReconciled(options),
@@ -52,7 +47,6 @@ export async function runJobs(given: Options): Promise<void> {
     keepForgetting(options),
     keepRetention({ ...options, retained }),
     keepIntentsEnded(options),
-    keepDormancy({ ...options, tellOfDormancy: dormancyTeller(mailing) }),
   ]
   await Promise.all(jobs)
 }

@@ -91,7 +91,7 @@ describe('each process', () => {
     await until(async () => (await ended('sweep')) > first)
     const pauseOf = async (loop: string) =>
       (await scrape(worker)).value('referrals_loop_pause_seconds', { loop }) ?? 0
-    for (const loop of ['sweep', 'comparison', 'forgetting', 'retention', 'dormancy']) {
+    for (const loop of ['sweep', 'comparison', 'forgetting', 'retention']) {
       // a loop that has ended no turn has no pause
       await until(async () => (await pauseOf(loop)) > 0)
       expect(await ended(loop)).toBeGreaterThan(startedAt)

@@ -61,7 +61,7 @@ export function readMilestoneArgument(name: MilestoneName, argument: unknown): M
 const LATEST_DATE_MS = Date.UTC(10_000, 0) - 1
 
 /** The service names the last three itself: a repair sends a cancellation, which a reset drops, once more. */
-const takenReasons: readonly AnyCloseReason[] = [...closeReasonNames, 'erased', 'dormant', 'canceled']
+const takenReasons: readonly AnyCloseReason[] = [...closeReasonNames, 'erased', 'canceled']
 
 export interface CloseArgument {
   reason: AnyCloseReason

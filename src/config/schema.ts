@@ -64,8 +64,6 @@ const retention = z.string().transform((value, context) => {
   return z.NEVER
 })
 
-const DORMANT = 'must be a whole number of days from 30 to 36500, or 0 for never'
-
 /** Read by every program. */
 const everywhere = {
   ENVIRONMENT: z.enum(environments, { error: 'must be sandbox or production' }),
@@ -187,9 +185,6 @@ export const programs = {
         error: 'must be text of at most 2000 characters, with \\n for a new line',
       })
       .optional(),
-    DORMANT_AFTER_DAYS: wholeNumber(0, 36_500, DORMANT)
-      .refine((days) => days === 0 || days >= 30, { error: DORMANT })
-      .default(0),
     MAIL_FROM: text.default('Partner Referral Service <no-reply@localhost>'),
     MAIL_ALLOW_DOMAINS: z
       .string()

@@ -16,7 +16,7 @@ import { certifyFirst } from '../capabilities/self-service/commands/certify-firs
 import { changesInbox } from '../capabilities/self-service/commands/inbox.ts'
 import { givenUpInbox } from '../core/deliveries/commands/inbox.ts'
 import { endpointsInbox, noticesInbox } from '../core/endpoints/commands/inbox.ts'
-import { onboardingInbox, unstartedInbox } from '../core/leads/commands/inbox.ts'
+import { onboardingInbox, unstartedInbox, withoutNewsInbox } from '../core/leads/commands/inbox.ts'
 import { keysInbox } from '../core/partners/commands/inbox.ts'
 import { temporalInbox } from '../core/temporal/commands/inbox.ts'
 import { certificatesInbox } from './inbox-certificates.ts'
@@ -71,6 +71,7 @@ const added = {
     keysInbox,
     certificatesInbox,
     retentionInbox(retained),
+    withoutNewsInbox,
   ],
   retained,
   askedFor: [

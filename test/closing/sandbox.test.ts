@@ -60,7 +60,7 @@ describe('close-lead in a sandbox', () => {
       'Invalid request: reason must be one of withdrew, unreachable, ineligible, financed_elsewhere, duplicate, mistake, other; to cancel a closing, send "cancel": true instead.',
     ],
     [{ lead_id: 1, reason: 'he died' }, 400, 'Invalid request: reason must be one of withdrew, '],
-    [{ lead_id: 1, reason: 'dormant' }, 400, 'Invalid request: reason must be one of withdrew, '],
+    [{ lead_id: 1, reason: 'erased' }, 400, 'Invalid request: reason must be one of withdrew, '],
     [{ lead_id: 1, cancel: 'yes' }, 400, 'Invalid request: cancel must be true or false.'],
     [{ lead_id: 1, cancels: true }, 400, 'cancels'],
     [{ lead_id: 1, cancel: true, reason: 'other' }, 400, 'Invalid request: send either reason, or'],

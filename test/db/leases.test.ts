@@ -127,14 +127,14 @@ describe('a lease', () => {
   it('refuses what a process writes that was frozen, and says so at the end of its work', async () => {
     const thawed = Promise.withResolvers<void>()
     const fences: Fence[] = []
-    const frozen = alone(sql, 'dormancy', async (fence) => {
+    const frozen = alone(sql, 'retention', async (fence) => {
       fences.push(fence)
       await thawed.promise
       return 1
     })
     await until(async () => fences.length > 0)
     await moveClock(LEASE_MS)
-    await alone(other, 'dormancy', async () => {
+    await alone(other, 'retention', async () => {
       const writing = sql.transaction().execute(async (trx) => {
         await fences[0]?.(trx)
         await trx.updateTable('partners').set({ name: 'Written too late' }).execute()
@@ -142,7 +142,7 @@ describe('a lease', () => {
       await expect(writing).rejects.toThrow(LeaseLost)
       thawed.resolve()
       await expect(frozen).rejects.toThrow(
-        'the lease "dormancy" ran out before the work was done: another process goes on with it',
+        'the lease "retention" ran out before the work was done: another process goes on with it',
       )
       return 1
     })

@@ -241,6 +241,24 @@ describe('staff inbox', () => {
     })
   })
 
+  it('has open leads without news for a year, which are then listed', async () => {
+    const { id } = await newPartner()
+    const [old, young, ready, closed] = [await newLead(), await newLead(), await newLead(), await newLead()]
+    await update(
+      raw`update leads set last_event_at = now() - interval '366 days' where id <> ${young} and partner_id = ${id}`,
+    )
+    await update(raw`update leads set status = 'mortgage_ready' where id = ${ready}`)
+    await update(raw`update leads set closed_at = now(), close_reason = 'withdrew' where id = ${closed}`)
+    const item = await theOnly('leads without news')
+    expect(item).toMatchObject({
+      since: expect.any(Date),
+      touches: { leads: 1, partners: 1 },
+      mend: 'npm run staff -- lead list --without-news',
+    })
+    await expect(mend(item)).resolves.toMatchObject({ json: { leads: [{ lead_id: old, partner_id: id }] } })
+    await update(raw`update leads set last_event_at = now() where id = ${old}`)
+  })
+
   it('has certificates that end within thirty days, or cannot be read', async () => {
     const folder = temporaryFolder()
     const files = [5, 300].map((days, index) => {

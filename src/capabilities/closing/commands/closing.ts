@@ -4,7 +4,6 @@ import { requireLead } from '../../../core/leads/commands/require-lead.ts'
 import { type Answer, table } from '../../../staff/answer.ts'
 import { keyId, leadId } from '../../../staff/arguments.ts'
 import type { Run, StaffContext } from '../../../staff/context.ts'
-import { addDormancyCommands } from './dormancy.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 import { openClosings } from '../statements/open-closing.ts'
 import { cancelClosing, cancelClosingsOf } from '../statements/requests.ts'
@@ -22,7 +21,6 @@ export function addClosingCommands(program: Command, run: Run): void {
     .argument('[lead]', 'its id', leadId)
     .option('--key <key>', 'all that this key asked for: see "key list"', keyId)
     .action(run(cancel))
-  addDormancyCommands(program, run)
 }
 
 export async function list({ sql }: StaffContext) {

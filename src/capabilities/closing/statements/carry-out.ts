@@ -10,7 +10,6 @@ import { isOpen } from './open-closing.ts'
 /** A lead's closing that is not over, with what its workflow needs; `undefined` if there is none, or it is canceled. */
 export async function reviewClosing(sql: Sql, leadId: number): Promise<ClosingReview | undefined> {
   return openWithLead(sql, leadId)
-    .where('due_at', 'is not', null)
     .select('leads.partner_id as partnerId')
     .select(raw<number>`(extract(epoch from due_at - (${leadsNow})) * 1000)::float8`.as('dueInMs'))
     .select('is_announced as isAnnounced')
@@ -25,9 +24,6 @@ const openWithLead = (sql: Sql, leadId: number) =>
     .innerJoin('leads', 'leads.id', 'closings.lead_id')
     .where('lead_id', '=', leadId)
     .where(isOpen)
-
-/** Something has happened in a lead that was to be closed because nothing did. */
-export const isKept = raw<boolean>`(idle_since is not null and (last_event_at > idle_since or anchor_at is not null))`
 
 /**
  * What to do about a lead's closing now: `close` its lead for the reason, because it has begun to be carried out, or nothing
@@ -50,7 +46,6 @@ export async function stepClosing(sql: Sql, leadId: number): Promise<Step> {
     const closing = await openWithLead(trx, leadId)
       .select(['closings.id', 'reason', 'requested_by as requestedBy', 'begun_at as begunAt'])
       .select(raw<boolean>`due_at <= ${leadsNow} and (told_at is not null or not is_announced)`.as('isDue'))
-      .select(isKept.as('isKept'))
       .executeTakeFirst()
     // a record that was restored may lack the lead
     if (lead === undefined || closing === undefined) return { kind: 'over' }
@@ -62,10 +57,6 @@ export async function stepClosing(sql: Sql, leadId: number): Promise<Step> {
       const begunId = begunAt === null ? undefined : await begunRow(trx, leadId, requestedBy)
       if (begunId !== undefined)
         await recordAudit(trx, requestedBy, { ...row, outcome: 'done', begunId, detail: { reason } })
-      return { kind: 'over' }
-    }
-    if (closing.isKept && begunAt === null) {
-      await trx.updateTable('closings').set({ canceled_at: now }).where('id', '=', id).execute()
       return { kind: 'over' }
     }
     if (!closing.isDue) return undefined
@@ -98,18 +89,14 @@ const announcedDate = raw<Date>`greatest(due_at, ${leadsNow} + ${CLOSING_NOTICE_
 
 /** What the emails about a closing say; `undefined` once they are sent, or it is canceled. */
 export async function closingToTell(sql: Sql, leadId: number) {
-  return (
-    openWithLead(sql, leadId)
-      .innerJoin('partners', 'partners.id', 'leads.partner_id')
-      .select(['closings.id', 'lead_id as leadId', 'partners.id as partnerId', 'partners.name'])
-      .select(['partners.contact_email as contactEmail', 'requested_by as requestedBy', 'reason'])
-      .select(['requested_at as requestedAt', announcedDate.as('dueAt'), currentGeneration.as('generation')])
-      .where('told_at', 'is', null)
-      // of one in which nothing happens, another email tells
-      .where('due_at', 'is not', null)
-      .where('leads.closed_at', 'is', null)
-      .executeTakeFirst()
-  )
+  return openWithLead(sql, leadId)
+    .innerJoin('partners', 'partners.id', 'leads.partner_id')
+    .select(['closings.id', 'lead_id as leadId', 'partners.id as partnerId', 'partners.name'])
+    .select(['partners.contact_email as contactEmail', 'requested_by as requestedBy', 'reason'])
+    .select(['requested_at as requestedAt', announcedDate.as('dueAt'), currentGeneration.as('generation')])
+    .where('told_at', 'is', null)
+    .where('leads.closed_at', 'is', null)
+    .executeTakeFirst()
 }
 
 /** @param dueAt the date that the emails named. */
@@ -141,7 +128,7 @@ export async function isClosingUnseen(sql: Sql, leadId: number): Promise<boolean
 }
 
 /**
- * Leads whose closing has no workflow yet, or is due because nothing happened, or should be over, or told of, by now: its
+ * Leads whose closing has no workflow yet, or should be over, or told of, by now: its
  * workflow may have been terminated. Those that were not looked at for the longest come first, so that many failing ones hide no other.
  */
 export async function closingsToStart(sql: Sql, limit: number): Promise<number[]> {
@@ -151,9 +138,8 @@ export async function closingsToStart(sql: Sql, limit: number): Promise<number[]
     .select('lead_id')
     .where(isOpen)
     .where(
-      raw<boolean>`(started_at is null and (idle_since is null or due_at < ${leadsNow})
-        or started_at < clock_timestamp() - interval '1 minute' and (
-          due_at < ${leadsNow} - interval '1 minute' or is_announced and told_at is null and idle_since is null
+      raw<boolean>`(started_at is null or started_at < clock_timestamp() - interval '1 minute' and (
+          due_at < ${leadsNow} - interval '1 minute' or is_announced and told_at is null
         ))`,
     )
     .orderBy(raw`started_at nulls first`)

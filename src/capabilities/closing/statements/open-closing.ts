@@ -17,11 +17,10 @@ export async function openClosing(sql: Sql, leadId: number) {
     .executeTakeFirst()
 }
 
-/** The same in a statement that selects from `leads`, unless nobody was told of it yet, or something has happened since. */
+/** The same in a statement that selects from `leads`. */
 export const closingOfLead = raw<{ at: string; reason: AnyCloseReason } | null>`(
   select json_build_object('at', due_at, 'reason', reason) from closings
-  where lead_id = leads.id and ${isOpen} and due_at is not null
-    and (idle_since is null or last_event_at <= idle_since and anchor_at is null)
+  where lead_id = leads.id and ${isOpen}
 )`
 
 /** Closings that wait, the next first. */

@@ -41,13 +41,10 @@ export async function requestClosing(
     if (lead.isClosed) return { kind: 'closed' }
     const earlier = await openClosing(trx, leadId)
     if (earlier?.begunAt) return { kind: 'closed' }
-    const isDormant = earlier?.reason === 'dormant'
-    if (earlier !== undefined && !isDormant && earlier.dueAt !== null) {
-      const waiting = { ...earlier, dueAt: earlier.dueAt }
-      await keep(waiting)
-      return { kind: 'requested', ...waiting }
+    if (earlier !== undefined) {
+      await keep(earlier)
+      return { kind: 'requested', ...earlier }
     }
-    if (isDormant) await cancelLocked(trx, leadId)
     const made = await trx
       .insertInto('closings')
       .columns(['lead_id', 'requested_by', 'reason', 'due_at', 'is_announced'])
@@ -64,7 +61,6 @@ export async function requestClosing(
           .where('id', '=', leadId),
       )
       .returning(['reason', 'requested_at as requestedAt', 'due_at as dueAt'])
-      .$narrowType<{ dueAt: Date }>()
       .executeTakeFirstOrThrow()
     await trx.updateTable('leads').set({ has_closings: true }).where('id', '=', leadId).execute()
     await keep(made)

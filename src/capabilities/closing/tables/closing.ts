@@ -10,14 +10,12 @@ export const Closing = defineEntity({
   properties: {
     id: p.integer().primary().generated('by default as identity'),
     lead: () => p.manyToOne(Lead).deleteRule('restrict'),
-    /** As the audit names who asked: `key 12`, `dormancy`. */
+    /** As the audit names who asked: `key 12`. */
     requestedBy: p.text(),
     requestedAt: instant().defaultRaw('clock_timestamp()'),
     reason: p.text().$type<AnyCloseReason>(),
-    /** On the lead's own clock, as the dates of its events are; null before somebody was told that nothing happens. */
-    dueAt: instant().nullable(),
-    /** Since when nothing has happened, on the lead's own clock: a milestone after that keeps the lead open. */
-    idleSince: instant().nullable(),
+    /** On the lead's own clock, as the dates of its events are. */
+    dueAt: instant(),
     /** It waits until a person was told by email: production only. */
     isAnnounced: p.boolean(),
     /** When its workflow was last started, or found running. */
@@ -32,7 +30,6 @@ export const Closing = defineEntity({
   },
   checks: [
     { name: 'closings_reason_check', expression: oneOf('reason', anyCloseReasonNames) },
-    { name: 'closings_due_check', expression: 'due_at is not null or idle_since is not null' },
     {
       name: 'closings_canceled_check',
       expression: 'canceled_at is null or (begun_at is null and ended_at is null)',

@@ -16,10 +16,10 @@ AttemptTrigger: TypeAlias = Literal["scheduled", "resend", "replay", "probe"]
 """Why it was made. `scheduled`: by the retry schedule. `resend`: you asked for it. `replay`: our staff did. `probe`: to test whether a paused endpoint works again."""
 
 CloseReason: TypeAlias = (
-    Literal["withdrew", "unreachable", "ineligible", "financed_elsewhere", "duplicate", "mistake", "other", "mortgage_ready", "canceled", "erased", "dormant"]
+    Literal["withdrew", "unreachable", "ineligible", "financed_elsewhere", "duplicate", "mistake", "other", "mortgage_ready", "canceled", "erased"]
     | str
 )
-"""Why a lead is closed. `withdrew`: the borrower withdrew. `unreachable`: the borrower cannot be reached. `ineligible`: the borrower does not qualify for the service. `financed_elsewhere`: the borrower got a loan elsewhere. `duplicate`: the borrower has another lead. `mistake`: the lead was created by mistake. `other`: another reason. `mortgage_ready`: 30 days have passed since mortgage_ready. `canceled`: an operator canceled its workflow. `erased`: its personal data was erased. `dormant`: nothing had happened for long, and its partner was told before. New ones may be added."""
+"""Why a lead is closed. `withdrew`: the borrower withdrew. `unreachable`: the borrower cannot be reached. `ineligible`: the borrower does not qualify for the service. `financed_elsewhere`: the borrower got a loan elsewhere. `duplicate`: the borrower has another lead. `mistake`: the lead was created by mistake. `other`: another reason. `mortgage_ready`: 30 days have passed since mortgage_ready. `canceled`: an operator canceled its workflow. `erased`: its personal data was erased. New ones may be added."""
 
 ClosingState: TypeAlias = Literal["pending", "closed"]
 """Whether the lead is going to be closed, or is closed."""

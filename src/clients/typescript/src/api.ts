@@ -152,7 +152,7 @@ export interface CloseLeadResponse {
   data: Closing
 }
 
-/** Why a lead is closed. `withdrew`: the borrower withdrew. `unreachable`: the borrower cannot be reached. `ineligible`: the borrower does not qualify for the service. `financed_elsewhere`: the borrower got a loan elsewhere. `duplicate`: the borrower has another lead. `mistake`: the lead was created by mistake. `other`: another reason. `mortgage_ready`: 30 days have passed since mortgage_ready. `canceled`: an operator canceled its workflow. `erased`: its personal data was erased. `dormant`: nothing had happened for long, and its partner was told before. New ones may be added. */
+/** Why a lead is closed. `withdrew`: the borrower withdrew. `unreachable`: the borrower cannot be reached. `ineligible`: the borrower does not qualify for the service. `financed_elsewhere`: the borrower got a loan elsewhere. `duplicate`: the borrower has another lead. `mistake`: the lead was created by mistake. `other`: another reason. `mortgage_ready`: 30 days have passed since mortgage_ready. `canceled`: an operator canceled its workflow. `erased`: its personal data was erased. New ones may be added. */
 export type CloseReason =
   | 'withdrew'
   | 'unreachable'
@@ -164,7 +164,6 @@ export type CloseReason =
   | 'mortgage_ready'
   | 'canceled'
   | 'erased'
-  | 'dormant'
   | (string & {})
 
 export interface Closing {

@@ -10,8 +10,6 @@ export const leases = [
   'comparison',
   /** Removes what is old. */
   'retention',
-  /** Looks for leads in which nothing happens. */
-  'dormancy',
 ] as const
 export type LeaseName = (typeof leases)[number]
 

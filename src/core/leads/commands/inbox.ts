@@ -2,6 +2,7 @@ import { command, firstOf, type InboxSource, MOST_COUNTED } from '../../../staff
 import { standstill } from '../../temporal/commands/standstill.ts'
 import { unsentOnboardingMails } from '../statements/unsent-mails.ts'
 import { countUnstarted } from '../statements/unstarted-counts.ts'
+import { leadsWithoutNews, NEWS_WITHIN_DAYS } from '../statements/without-news.ts'
 
 /** A worker starts them within seconds once it can. */
 const UNSTARTED_MS = 60_000
@@ -32,5 +33,19 @@ export const onboardingInbox: InboxSource = {
       mend: 'read the log of the mail server',
     }))
     return firstOf(items, limit)
+  },
+}
+
+/** Leads of which nothing has been heard for so long that somebody should ask: nothing closes them by itself. */
+export const withoutNewsInbox: InboxSource = {
+  kind: 'leads without news',
+  find: async ({ sql }, limit) => {
+    const leads = await leadsWithoutNews(sql, MOST_COUNTED)
+    const [first] = leads
+    if (first === undefined) return firstOf([], limit)
+    const what = `Open leads have had no event for ${NEWS_WITHIN_DAYS} days. Ask their partners; "lead close" ends one.`
+    const touches = { leads: leads.length, partners: new Set(leads.map((lead) => lead.partner_id)).size }
+    const mend = command('lead list --without-news')
+    return firstOf([{ what, since: first.last_event_at, touches, mend }], limit)
   },
 }

@@ -1,10 +1,13 @@
 import type { Command } from 'commander'
 import { closeSignal } from '../../../../workflows/messages.ts'
 import { findLeadRecord } from '../statements/staff-reads.ts'
+import { leadsWithoutNews, NEWS_WITHIN_DAYS } from '../statements/without-news.ts'
 import { type CloseReason, closeReasons } from '../decisions/reasons.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
+import { table } from '../../../staff/answer.ts'
 import { leadId } from '../../../staff/arguments.ts'
 import type { StaffContext, Run } from '../../../staff/context.ts'
+import { MOST_COUNTED } from '../../../staff/inbox.ts'
 import { showLead } from './lead-view.ts'
 import { addReason, detailOf, type Given } from './reason-options.ts'
 import { requireLead } from './require-lead.ts'
@@ -26,6 +29,28 @@ export function addLeadCommands(program: Command, run: Run): void {
   addReason(named('close'), closeReasons)
     .description('the borrower dropped out: nothing more is recorded; open webhooks are still sent')
     .action(run(close))
+  lead
+    .command('list')
+    .description('open leads to look at, the longest without news first')
+    .requiredOption(
+      '--without-news',
+      `no event for ${NEWS_WITHIN_DAYS} days by their own clock, and not mortgage ready`,
+    )
+    .action(run(listWithoutNews))
+}
+
+async function listWithoutNews({ sql }: StaffContext) {
+  const leads = await leadsWithoutNews(sql, MOST_COUNTED)
+  const text =
+    leads.length === 0
+      ? 'No lead is without news.'
+      : table(leads, {
+          lead: 'lead_id',
+          partner: 'partner_id',
+          status: 'status',
+          'last event': 'last_event_at',
+        })
+  return { json: { leads }, text }
 }
 
 export async function close(context: StaffContext, lead: number, given: Given<CloseReason>) {

@@ -19,7 +19,6 @@ export const serviceCloseReasons = {
   mortgage_ready: '30 days have passed since mortgage_ready',
   canceled: 'an operator canceled its workflow',
   erased: 'its personal data was erased',
-  dormant: 'nothing had happened for long, and its partner was told before',
 } as const
 
 /** Reasons to erase a lead, with what each means. */

@@ -27,7 +27,7 @@ create table leads (
   close_reason text
     constraint leads_close_reason_check check (close_reason in (
       'withdrew', 'unreachable', 'ineligible', 'financed_elsewhere', 'duplicate', 'mistake', 'other', 'mortgage_ready',
-      'canceled', 'erased', 'dormant'
+      'canceled', 'erased'
     )),
   erased_at timestamptz,
   held_at timestamptz,

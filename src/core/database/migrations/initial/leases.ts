@@ -6,5 +6,5 @@ create table leases (
   until timestamptz null
 );
 insert into leases (name)
-values ('sweep'), ('comparison'), ('retention'), ('dormancy');
+values ('sweep'), ('comparison'), ('retention');
 `

@@ -5,9 +5,7 @@ create table partners (
   name text not null,
   contact_email text,
   self_service boolean not null default false,
-  created_at timestamptz not null default now(),
-  dormant_after_days int
-    constraint partners_dormant_after_days_check check (dormant_after_days >= 0)
+  created_at timestamptz not null default now()
 );
 
 create table api_keys (
