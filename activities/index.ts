@@ -9,7 +9,6 @@ import { reviewEndpoint, setNextProbe } from '../src/core/endpoints/statements/r
 import { clockActivities } from './sandbox/advance-clock.ts'
 import { certificationActivities } from './self-service/certify.ts'
 import { closeLeadActivity } from './close-lead.ts'
-import { closingActivities } from './closing/closings.ts'
 import { deliverWebhookActivity } from './deliver-webhook.ts'
 import { erasureActivities } from './erasure/erasures.ts'
 import { endpointChangeActivities } from './self-service/endpoint-changes.ts'
@@ -47,7 +46,6 @@ export type ActivityDependencies = Needs<typeof recordMilestonesActivity> &
   Needs<typeof endpointChangeActivities> &
   Needs<typeof pingEndpointActivity> &
   Needs<typeof erasureActivities> &
-  Needs<typeof closingActivities> &
   Needs<typeof wakeLeadsActivity> &
   Needs<typeof notifyActivity>
 
@@ -97,7 +95,6 @@ export function createActivities(dependencies: ActivityDependencies) {
     pingEndpoint: pingEndpointActivity(dependencies),
 
     ...erasureActivities(dependencies),
-    ...closingActivities(dependencies),
 
     wakeLeads: wakeLeadsActivity(dependencies),
     notify: notifyActivity(dependencies),

@@ -1,10 +1,9 @@
 import proxyAddr from '@fastify/proxy-addr'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { closeLead, type ClosingDependencies } from './capabilities/closing/routes/close-lead.ts'
-import { closingOfLead } from './capabilities/closing/statements/open-closing.ts'
 import { certifyEndpoint } from './capabilities/self-service/routes/certify-endpoint.ts'
 import { consolePage } from './console/page.ts'
+import { closeLead } from './core/leads/routes/close-lead.ts'
 import { createLead } from './core/leads/routes/create-lead.ts'
 import { eraseLead, type ErasureDependencies } from './capabilities/erasure/routes/erase-lead.ts'
 import { exportLead } from './capabilities/access/routes/export-lead.ts'
@@ -64,9 +63,8 @@ interface HttpDependencies {
 export type AppDependencies = HttpDependencies &
   SelfServiceDependencies &
   ErasureDependencies &
-  ClosingDependencies &
   InSandbox &
-  Omit<RouteDependencies, 'webhookBody' | 'companion' | 'pendingClosing'>
+  Omit<RouteDependencies, 'webhookBody' | 'companion'>
 
 /** If PostgreSQL is slow or down, partners get SERVICE_UNAVAILABLE within two seconds. */
 export const apiPatience: Patience = {
@@ -132,7 +130,6 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
     ...dependencies,
     webhookBody: (facts: WebhookFacts) => webhookBody({ ...facts, environment }),
     companion: scenarioCompanion(dependencies),
-    pendingClosing: closingOfLead,
   }
   const withKey = async (keyed: FastifyInstance) => {
     keyed.addHook('onRequest', (request) => keyed.authenticate(request))

@@ -4,7 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createSecureContext } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { forClosings } from './capabilities/closing/api.ts'
 import { forErasures } from './capabilities/erasure/api.ts'
 import { inSandbox } from './capabilities/sandbox/api.ts'
 import { forSelfService } from './capabilities/self-service/api.ts'
@@ -29,6 +28,7 @@ import { createTemporalClient, reachTemporal } from './core/temporal/client.ts'
 import { createEndpointStarter } from './core/endpoints/workflows/endpoints.ts'
 import { referralId } from './core/temporal/names.ts'
 import { OtherDeployment } from './core/temporal/namespace-claim.ts'
+import { createCloser } from './core/leads/workflows/close.ts'
 import { createReferrals } from './core/leads/workflows/referrals.ts'
 import { createResender } from './core/deliveries/workflows/resend.ts'
 import { requireServiceLogin } from './service-login.ts'
@@ -107,10 +107,10 @@ export async function runApi({ config, temporal, build, log, stopWith }: ApiSett
     ...inSandbox(tools),
     ...forSelfService(tools),
     ...forErasures(tools),
-    ...forClosings(tools),
     isDatabaseReady,
     log,
     startReferral: (state) => starts.offer(state),
+    closeLead: createCloser({ sql, referrals }),
     resendWebhook: createResender({
       client,
       sql,

@@ -3,7 +3,6 @@ import type { Generated, Kysely } from 'kysely'
 import { ApiKey } from './core/partners/tables/api-key.ts'
 import { Attempt } from './core/deliveries/tables/attempt.ts'
 import { AuditEntry } from './core/audit/tables/audit-entry.ts'
-import { Closing } from './capabilities/closing/tables/closing.ts'
 import { Certification } from './capabilities/self-service/tables/certification.ts'
 import { Delivery } from './core/deliveries/tables/delivery.ts'
 import { Deployment } from './core/record/tables/deployment.ts'
@@ -54,7 +53,6 @@ export const entities = [
   EncryptionKey,
   Erasure,
   ErasureIntent,
-  Closing,
   RetentionRun,
   Lease,
   SandboxRun,
@@ -77,7 +75,6 @@ interface Given {
   audit: 'id'
   sink_webhooks: 'id'
   erasures: 'id'
-  closings: 'id'
   sandbox_runs: 'id'
 }
 

@@ -13,7 +13,6 @@ import { fewAtATime, type Mailer } from '../activities/mailer.ts'
 import { createOnboardingMails } from '../activities/onboarding-mails.ts'
 import { countedProvider, httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
 import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
-import { forClosing } from './capabilities/closing/worker.ts'
 import { eraseRestored } from './capabilities/erasure/worker.ts'
 import { erasureTools } from './capabilities/erasure/statements/journal.ts'
 import { createLeadEnder } from './capabilities/erasure/workflows/erasures.ts'
@@ -106,7 +105,6 @@ export function workerActivities(options: Options) {
     endWorkflows: createLeadEnder({ client, besideLead }),
     ...forRestore({ client, referrals }),
     ...forSandbox(referrals),
-    ...forClosing(referrals),
   }
   return {
     activities: createActivities(dependencies),

@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import { closingsLeftOut } from './capabilities/closing/worker.ts'
 import { keepIntentsEnded } from './capabilities/erasure/intents-loop.ts'
 import { erasuresLeftOut } from './capabilities/erasure/worker.ts'
 import { restoresLeftOut } from './capabilities/restore/worker.ts'
@@ -62,7 +61,6 @@ async function keepSwept(options: Options & { watchLoop: WatchLoop }): Promise<v
       restoresLeftOut(client),
       ...requestsLeftOut(client),
       erasuresLeftOut({ client, sql }),
-      closingsLeftOut({ client, sql }),
       ...runsLeftOut({ client, sql, log }),
     ],
     chores: [

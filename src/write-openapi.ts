@@ -10,7 +10,7 @@ const starters = {
   startRequest: () => {},
   startEndpoint: () => {},
   startErasure: () => {},
-  startClosing: () => {},
+  closeLead: async () => false,
   allowPrivateNetwork: false,
   egressAddresses: [],
   sandbox: {

@@ -1,7 +1,6 @@
 import type { createActivities } from '../activities/index.ts'
 import type { Welcome } from '../activities/welcome.ts'
 import type {
-  Closed,
   KnownRecord,
   MilestoneItem,
   Recording,
@@ -86,7 +85,8 @@ export function requestAttempt(leadId: number, sequence: number): Promise<void> 
   return record.requestAttempt.executeWithOptions({ summary }, [leadId, sequence])
 }
 
-export function closeLead(leadId: number, reason: string): Promise<Closed> {
+/** @returns by how many milliseconds the lead's clock is ahead of ours. */
+export function closeLead(leadId: number, reason: string): Promise<number> {
   const summary = `close the lead: ${reason}`
   return record.closeLead.executeWithOptions({ summary }, [leadId, reason])
 }

@@ -1,5 +1,4 @@
 import { allHandlersFinished, condition } from '@temporalio/workflow'
-import { LEAD_CLOSED_WEBHOOK } from '../src/core/leads/decisions/closed-webhook.ts'
 import { closeLead } from './activities.ts'
 import { close, hasUnrecorded, type Journey, now } from './journey.ts'
 import { enter } from './phases.ts'
@@ -25,11 +24,8 @@ export async function closeWhenDone(journey: Journey): Promise<void> {
   }
   await condition(() => !hasUnrecorded(journey) || isRestored())
   if (isRestored()) return
-  const closed = await closeLead(state.leadId, journey.closeReason ?? 'canceled')
   // its clock may have moved on without this workflow
-  state.offset = closed.offset
-  if (closed.last > state.last) journey.names[closed.last] = LEAD_CLOSED_WEBHOOK
-  state.last = Math.max(state.last, closed.last)
+  state.offset = await closeLead(state.leadId, journey.closeReason ?? 'canceled')
   enter(journey, 'lead', 'closed')
 }
 

@@ -1,7 +1,6 @@
 import { type CancellationScope, workflowInfo } from '@temporalio/workflow'
 import { numberedKey } from '../src/core/leads/decisions/milestone-keys.ts'
-import type { WebhookName } from '../src/core/leads/decisions/closed-webhook.ts'
-import type { SignalledMilestone } from '../src/core/leads/decisions/milestones.ts'
+import type { MilestoneName, SignalledMilestone } from '../src/core/leads/decisions/milestones.ts'
 import type { AnyCloseReason } from '../src/core/leads/decisions/reasons.ts'
 import type { MilestoneItem, RecordedItem, ReferralState } from '../src/core/leads/decisions/referral.ts'
 import type { Counts, Note } from './messages.ts'
@@ -21,7 +20,7 @@ export interface Carried {
   closeReason: AnyCloseReason | 'not in the record' | null
   notes: Note[]
   /** Names of open webhooks by sequence, for what operators read. */
-  names: Record<number, WebhookName>
+  names: Record<number, MilestoneName>
   /** An operator wants the open webhook to be tried now. */
   asked: boolean
   /** Read the record again: it was changed there. */

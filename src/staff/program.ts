@@ -8,7 +8,6 @@ import { addAuditCommands } from '../capabilities/audit/commands/audit.ts'
 import { addDeliveryCommands } from '../core/deliveries/commands/delivery.ts'
 import { addEndpointCommands } from '../core/endpoints/commands/endpoint.ts'
 import { addEncryptionCommands } from '../capabilities/encryption/commands/encryption.ts'
-import { closingsInbox } from '../capabilities/closing/commands/inbox.ts'
 import { erasuresInbox } from '../capabilities/erasure/commands/inbox.ts'
 import { restoresInbox } from '../capabilities/restore/commands/inbox.ts'
 import { retentionInbox } from '../capabilities/retention/commands/inbox.ts'
@@ -21,8 +20,6 @@ import { keysInbox } from '../core/partners/commands/inbox.ts'
 import { temporalInbox } from '../core/temporal/commands/inbox.ts'
 import { certificatesInbox } from './inbox-certificates.ts'
 import { addInboxCommand } from './inbox-command.ts'
-import { closingsAskedFor } from '../capabilities/closing/commands/asked-for.ts'
-import { addClosingCommands } from '../capabilities/closing/commands/closing.ts'
 import { erasuresAskedFor } from '../capabilities/erasure/commands/asked-for.ts'
 import { addErasureCommands } from '../capabilities/erasure/commands/erasure.ts'
 import { eraseAgain } from '../capabilities/erasure/commands/erasure-journal.ts'
@@ -66,7 +63,6 @@ const added = {
     givenUpInbox,
     noticesInbox,
     changesInbox,
-    closingsInbox,
     onboardingInbox,
     keysInbox,
     certificatesInbox,
@@ -77,7 +73,6 @@ const added = {
   askedFor: [
     // that a revoked key does not take back
     erasuresAskedFor,
-    closingsAskedFor,
   ],
   certify: [
     // before a URL of staff's is set
@@ -122,7 +117,6 @@ export function staffProgram(run: Run, output: OutputConfiguration = {}): Comman
   addAuditCommands(program, run)
   addLeadExport(program, run)
   addErasureCommands(program, run)
-  addClosingCommands(program, run)
   addRetentionCommands(program, run, added.retained)
   addSelfServiceCommands(program, run)
   addSandboxCommands(program, run)

@@ -36,7 +36,7 @@ describe('a score update', () => {
   })
 
   it('of a lead that is closed asks nobody', async () => {
-    await closeLead(on.sql, leadId, 'withdrew', () => '{}')
+    await closeLead(on.sql, leadId, 'withdrew')
     expect(await record(leadId, UPDATE)).toMatchObject({ outcomes: [{ outcome: 'closed' }] })
     expect(asked).toEqual([])
   })

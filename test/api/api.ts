@@ -9,6 +9,7 @@ import { lackingKeys } from '../../src/core/sealing/statements/encryption-keys.t
 import { connect, sqlOf } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { watchReadiness } from '../../src/core/database/readiness.ts'
+import { closeLead } from '../../src/core/leads/statements/closing.ts'
 import { otherSchema } from '../../src/core/database/schema/schema-version.ts'
 import type { ReferralState } from '../../src/core/leads/decisions/referral.ts'
 import { createLogger } from '../../src/logger.ts'
@@ -78,7 +79,10 @@ export async function prepareApi({
     },
     startEndpoint: (id) => void requested.push(`endpoint ${id}`),
     startErasure: (id) => void requested.push(`erase ${id}`),
-    startClosing: (id) => void requested.push(`close ${id}`),
+    closeLead: async (id, reason) => {
+      await closeLead(sql, id, reason)
+      return true
+    },
     encryptionKeys,
     observeRequest: () => {},
     rateLimit,

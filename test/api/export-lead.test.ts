@@ -189,7 +189,7 @@ describe('export-lead', () => {
 
   it('says when the lead was closed, as get-lead does', async () => {
     const id = await partner.createLead()
-    await closeLead(api.sql, id, 'withdrew', () => '{}')
+    await closeLead(api.sql, id, 'withdrew')
     const closed = await partner.readLead(id)
     expect(closed.closed_at).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
     expect((await exported(id)).closing).toEqual({ closed_at: closed.closed_at, reason: 'withdrew' })

@@ -130,7 +130,7 @@ describe('POST /get-lead', () => {
     const id = await partner.createLead()
     await partner.post('update-partner-info', { lead_id: id, closed_at: 'the bank holiday' })
     expect(await partner.readLead(id)).toHaveProperty('closed_at', 'the bank holiday')
-    await closeLead(api.sql, id, 'withdrew', () => '{}')
+    await closeLead(api.sql, id, 'withdrew')
     expect(await partner.readLead(id)).toHaveProperty('closed_at', 'the bank holiday')
   })
 

@@ -54,7 +54,7 @@ describe('list-leads', () => {
   })
 
   it('says when a lead was closed', async () => {
-    await closeLead(api.sql, leads[2]!, 'withdrew', () => '{}')
+    await closeLead(api.sql, leads[2]!, 'withdrew')
     const { data } = await list({ after: leads[3], limit: 1 })
     expect(data).toEqual([
       expect.objectContaining({

@@ -15,7 +15,6 @@ const calls: [string, object, object][] = [
   ['set-endpoint', { url: URL_NEXT }, { url: 'https://lender.example/other' }],
   ['rotate-endpoint-secret', {}, { overlap_hours: 0 }],
   ['erase-lead', {}, { reason: 'borrower_request' }],
-  ['close-lead', { reason: 'withdrew' }, { reason: 'duplicate' }],
 ]
 
 describe.each(['sandbox', 'production'] as const)('an Idempotency-Key, in %s', (environment) => {

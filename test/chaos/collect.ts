@@ -1,4 +1,4 @@
-import type { InHistory } from '../../src/core/leads/decisions/closed-webhook.ts'
+import type { InHistory } from '../../src/core/leads/decisions/closed-event.ts'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Client } from '@temporalio/client'

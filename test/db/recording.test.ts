@@ -4,7 +4,7 @@ import { sql as raw } from 'kysely'
 import { insertLead } from '../support/insert-lead.ts'
 import { closeLead } from '../../src/core/leads/statements/closing.ts'
 import { putClockAhead } from '../support/clock.ts'
-import { findEvents, leadReader } from '../../src/core/leads/statements/partner-reads.ts'
+import { findEvents, findLead } from '../../src/core/leads/statements/partner-reads.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import { loadReferralState } from '../../src/core/leads/statements/referral-states.ts'
@@ -118,7 +118,7 @@ describe('recording milestones', () => {
     const leadId = await newLead()
     await record(leadId, item('escrow_funded'))
     await record(leadId, item('client_account_created'), item('client_engaged_in_chat', 'chat'))
-    expect((await leadReader({ sql, encryptionKeys: testKeys })(partnerId, leadId))?.status).toBe(
+    expect((await findLead({ sql, encryptionKeys: testKeys }, partnerId, leadId))?.status).toBe(
       'escrow_funded',
     )
   })
@@ -168,7 +168,7 @@ describe('recording milestones', () => {
 
   it('refuses a closed lead', async () => {
     const leadId = await newLead()
-    await closeLead(sql, leadId, 'withdrew', () => '{}')
+    await closeLead(sql, leadId, 'withdrew')
     const answer = await record(leadId, item('contract_signed'))
     expect(answer).toMatchObject({ outcomes: [{ outcome: 'closed' }], closed: true })
     expect(await findEvents(sql, partnerId, leadId)).toHaveLength(1)

@@ -11,7 +11,7 @@ import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { signingSecrets } from '../../src/core/endpoints/statements/secrets.ts'
 import { createLead } from '../../src/core/leads/statements/create-lead.ts'
 import { leadIds } from '../../src/core/leads/statements/ids.ts'
-import { leadReader } from '../../src/core/leads/statements/partner-reads.ts'
+import { findLead } from '../../src/core/leads/statements/partner-reads.ts'
 import { sealBorrower, sealMetadata } from '../../src/core/leads/statements/sealed-lead.ts'
 import { updateLead } from '../../src/core/leads/statements/update-lead.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
@@ -71,7 +71,7 @@ describe('staff encryption', () => {
     return made.leadId
   }
   const read = (leadId: number, ...keys: Buffer[]) =>
-    leadReader({ sql, encryptionKeys: keys })(partnerId, leadId)
+    findLead({ sql, encryptionKeys: keys }, partnerId, leadId)
   const used = async () =>
     (await showKeysInUse(context)).json.values.map(({ key, column, values }) => `${column} ${key} ${values}`)
 

@@ -291,13 +291,10 @@ describe('staff inbox', () => {
   it('is empty once every command was run and a worker did the rest', async () => {
     const { id } = await newPartner()
     const leads = leadsOf(service, partner)
-    const [givenUp, unmailed, closing] = [await leads.start(), await leads.start(), await leads.start()]
+    const [givenUp, unmailed] = [await leads.start(), await leads.start()]
     await update(raw`update deliveries set state = 'given_up', settled_at = now() where lead_id = ${givenUp}`)
     await update(raw`
       insert into onboarding_mails (lead_id, partner_id, claimed_at) values (${unmailed}, ${id}, ${AGO})`)
-    await update(raw`
-      insert into closings (lead_id, requested_by, requested_at, reason, due_at, is_announced)
-      values (${closing}, 'key 1', ${AGO}, 'withdrew', now() + interval '1 day', true)`)
     await update(
       raw`insert into notices (partner_id, kind, owed_at) values (${id}, 'failing', date_trunc('milliseconds', ${AGO}))`,
     )
@@ -311,7 +308,6 @@ describe('staff inbox', () => {
       'webhooks given up',
       'emails about endpoints',
       'emails about changes',
-      'emails about closings',
       'emails to borrowers',
     ])
     await service.startWorker(settings)

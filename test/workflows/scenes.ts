@@ -13,9 +13,6 @@ import {
   requestErasure,
   reviewErasure,
 } from '../../src/capabilities/erasure/statements/requests.ts'
-import { closingId } from '../../src/capabilities/closing/decisions/closing.ts'
-import { cancelClosing, requestClosing } from '../../src/capabilities/closing/statements/requests.ts'
-import { createClosingStarter } from '../../src/capabilities/closing/workflows/closings.ts'
 import { erasureId } from '../../src/capabilities/erasure/decisions/erasure.ts'
 import { createErasureStarter } from '../../src/capabilities/erasure/workflows/erasures.ts'
 import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
@@ -232,15 +229,6 @@ export const scenes: Record<string, Scene> = {
     await handle.cancel()
     await handle.result()
   },
-  async 'closed-and-told-of-it'(fixture, leadId) {
-    await fixture.arrived(leadId, 1)
-    const notify = (isTold: boolean) =>
-      fixture.service.sql.updateTable('endpoints').set({ is_told_of_closing: isTold }).execute()
-    await notify(true)
-    await fixture.send(leadId, 'close', { reason: 'withdrew' })
-    await fixture.service.client.workflow.getHandle(`lead-${leadId}`).result()
-    await notify(false)
-  },
   async 'closed-by-staff'(fixture, leadId) {
     await fixture.send(leadId, 'close', { reason: 'withdrew' })
     await fixture.service.client.workflow.getHandle(`lead-${leadId}`).result()
@@ -364,26 +352,6 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await service.client.workflow.getHandle(erasureId(leadId)).result()
     return erasureId(leadId)
   },
-  async 'closing-announced-then-carried-out'(service) {
-    const { leadId, look } = await closingOf(service)
-    await look()
-    const request = service.sql.updateTable('closings').where('lead_id', '=', leadId)
-    await until(async () => {
-      const due = request.set({ due_at: raw<Date>`now()` }).where('told_at', 'is not', null)
-      return (await due.executeTakeFirst()).numUpdatedRows > 0n
-    })
-    await look()
-    await service.client.workflow.getHandle(closingId(leadId)).result()
-    return closingId(leadId)
-  },
-  async 'closing-canceled'(service) {
-    const { leadId, look } = await closingOf(service)
-    await look()
-    await service.sql.transaction().execute((trx) => cancelClosing(trx, leadId))
-    await look()
-    await service.client.workflow.getHandle(closingId(leadId)).result()
-    return closingId(leadId)
-  },
   /** In the lead's own workflow, until its endpoint refuses a webhook. */
   async 'clock-advanced-by-the-lead'(service) {
     return referralId(await advanceRefused(service))
@@ -469,15 +437,6 @@ async function leadWithContact(service: Service) {
   const contact = { contact_email: 'tech@lender.example' }
   await service.sql.updateTable('partners').set(contact).where('id', '=', partner.id).execute()
   return { partner, leadId: await leadsOf(service, partner).start() }
-}
-
-/** A lead that its partner asks to close. */
-async function closingOf(service: Service) {
-  const { partner, leadId } = await leadWithContact(service)
-  const request = { partnerId: partner.id, leadId, reason: 'withdrew' as const }
-  await requestClosing(service.sql, { ...request, requestedBy: 'key 1', delayHours: 24 })
-  const start = createClosingStarter(service)
-  return { leadId, look: () => start(leadId) }
 }
 
 /** A lead of which somebody asks that it is erased. */

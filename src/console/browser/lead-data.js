@@ -20,7 +20,7 @@ export async function loadLead(id, signal) {
   ])
   const ahead = (clock?.data.offset_seconds ?? 0) * 1000
   const closing = lead.closing ?? null
-  const closedAt = closing?.state === 'closed' ? closing.at : null
+  const closedAt = closing?.at ?? null
   const due = isRetry(clock?.data.next) ? nextScoreUpdate(events.data, ahead) : clock.data.next
   const endpoint = await failingEndpoint(deliveries, signal)
   return {

@@ -63,7 +63,7 @@ export type Step = LeadEvent & {
 export interface LeadData {
   // eslint-disable-next-line typescript/no-explicit-any
   lead: Record<string, any>
-  closing: { state: 'pending' | 'closed'; at: string; reason: string } | null
+  closing: { at: string; reason: string } | null
   closedAt: string | null
   steps: Step[]
   /** What holds its webhooks; the reason continues after "because". */

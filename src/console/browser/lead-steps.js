@@ -1,14 +1,13 @@
 import { inUtc, parseTime } from './time.js'
 import { journey } from './words.js'
-import { closesAfterDays, milestones, scorePeriodDays } from './service.js'
+import { closesAfterDays, scorePeriodDays } from './service.js'
 
 /** @import { Delivery, Due, LeadData, LeadEvent, Step, Upcoming } from './lead-records.js' */
 
 const DAY_MS = 24 * 60 * 60 * 1000
-const webhooks = new Set(milestones.filter(({ webhook }) => webhook).map(({ name }) => name))
 
 /**
- * An event has the first webhook of its name and date. A webhook about no milestone is a step of its own.
+ * An event has the first webhook of its name and date.
  *
  * @param {LeadEvent[]} events oldest first
  * @param {Delivery[]} deliveries
@@ -16,15 +15,13 @@ const webhooks = new Set(milestones.filter(({ webhook }) => webhook).map(({ name
  */
 export function pair(events, deliveries) {
   const unpaired = deliveries.toSorted((one, other) => one.sequence - other.sequence)
-  const steps = events.map((event) => {
+  return events.map((event) => {
     const index = unpaired.findIndex(
       ({ event_name: name, created_at: at }) => name === event.event_name && at === event.created_at,
     )
     const [delivery] = index < 0 ? [] : unpaired.splice(index, 1)
     return { ...event, delivery }
   })
-  const others = unpaired.filter(({ event_name: name }) => !webhooks.has(name))
-  return [...steps, ...others.map((delivery) => ({ ...delivery, event_payload: null, delivery }))]
 }
 
 /** Webhooks that are not delivered, in their order; and all else, newest first. @param {Step[]} steps */
@@ -40,9 +37,8 @@ export function grouped(steps) {
  * @param {LeadData} data
  * @returns {Upcoming[]}
  */
-export function upcoming({ lead, closing, closedAt, next, steps }) {
+export function upcoming({ lead, closedAt, next, steps }) {
   if (closedAt !== null) return []
-  if (closing !== null) return [{ name: 'end', at: closing.at, isByClock: true }]
   const ready = steps.find(({ event_name: name }) => name === 'mortgage_ready')
   if (ready) return [{ name: 'end', at: later(ready.created_at, closesAfterDays), isByClock: true }]
   const reached = journey.findIndex(({ name }) => name === lead.status)

@@ -2,7 +2,7 @@ import type { Environment } from '../values/environment.ts'
 import type { Sql } from '../database/orm.ts'
 import type { ResendWebhook } from '../deliveries/workflows/resend.ts'
 import type { Companion } from '../leads/companion.ts'
-import type { PendingClosing } from '../leads/statements/pending-closing.ts'
+import type { CloseReason } from '../leads/decisions/reasons.ts'
 import type { ReferralState } from '../leads/decisions/referral.ts'
 import type { WebhookBody } from '../leads/statements/new-lead.ts'
 
@@ -13,11 +13,11 @@ export interface RouteDependencies {
   encryptionKeys: readonly Buffer[]
   webhookBody: WebhookBody
   startReferral: (state: ReferralState) => void
+  /** Has a lead's workflow close it. @returns whether it was closed in time: it may be closed later. */
+  closeLead: (leadId: number, reason: CloseReason) => Promise<boolean>
   /** Starts an endpoint's workflow, without waiting; if that fails, the sweep does. */
   startEndpoint: (endpointId: number) => void
   resendWebhook: ResendWebhook
   /** What comes with some leads. */
   companion?: Companion | undefined
-  /** What get-lead shows of a closing that waits. */
-  pendingClosing?: PendingClosing
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { LARGEST_GAIN, TIME_REMAINING } from '../leads/decisions/event-payloads.ts'
 import { type MilestoneName, milestoneNames, milestones } from '../leads/decisions/milestones.ts'
-import { LEAD_CLOSED_WEBHOOK, type WebhookName } from '../leads/decisions/closed-webhook.ts'
+import { type FeedEventName, LEAD_CLOSED_EVENT } from '../leads/decisions/closed-event.ts'
 import { timestamp } from './fields.ts'
 import { closeReason } from './schemas.ts'
 import { leadFieldMeanings } from './response-fields.ts'
@@ -37,7 +37,7 @@ const leadReceivedPayload = z
   .object({ partner_lead_id: z.string().describe(leadFieldMeanings.partner_lead_id) })
   .meta({ id: 'LeadReceivedPayload', description: 'Your own identifier, as you sent it with create-lead.' })
 
-export const closedPayload = z
+const closedPayload = z
   .object({ reason: closeReason })
   .meta({ id: 'LeadClosedPayload', description: 'Why it was closed.' })
 
@@ -45,10 +45,10 @@ export const eventName = z
   .enum(milestoneNames)
   .meta({ id: 'EventName', description: 'A milestone. New ones may be added.', open: true })
 
-/** What a webhook tells of. */
-export const webhookName = z.enum([...milestoneNames, LEAD_CLOSED_WEBHOOK]).meta({
-  id: 'WebhookName',
-  description: 'A milestone, or `lead.closed`, for those who asked for it. New ones may be added.',
+/** What list-events tells of. */
+export const feedEventName = z.enum([...milestoneNames, LEAD_CLOSED_EVENT]).meta({
+  id: 'FeedEventName',
+  description: 'A milestone, or `lead.closed`. New ones may be added.',
   open: true,
 })
 
@@ -69,7 +69,7 @@ const payloads = [
 export interface EventKind {
   /** What the names of its schemas begin with. */
   prefix: string
-  names: WebhookName[]
+  names: FeedEventName[]
   fields: { event_name: z.ZodType; event_payload: z.ZodType }
 }
 
@@ -88,14 +88,14 @@ export function kindsOf(names: readonly MilestoneName[], id: string): EventKind[
 
 const eventKinds = kindsOf(milestoneNames, 'MilestoneEventName')
 
-/** Those of the feed, which also has a webhook that is no milestone, for those who ask for webhooks. */
+/** Those of the feed, which also has closings. */
 export const feedKinds: EventKind[] = [
   ...eventKinds,
   {
     prefix: 'LeadClosed',
-    names: [LEAD_CLOSED_WEBHOOK],
+    names: [LEAD_CLOSED_EVENT],
     fields: {
-      event_name: z.literal(LEAD_CLOSED_WEBHOOK).describe('What happened.'),
+      event_name: z.literal(LEAD_CLOSED_EVENT).describe('What happened.'),
       event_payload: closedPayload,
     },
   },

@@ -58,7 +58,7 @@ export const closeReason = z.enum(anyCloseReasonNames).meta({
 
 /** Of the field that says when a lead was closed. */
 export const whatClosed =
-  '30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone and in no history; those who asked for it get the webhook `lead.closed`.'
+  '30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: list-events has it, get-events does not.'
 
 export const environment = z.enum(environments).meta({ id: 'Environment' })
 

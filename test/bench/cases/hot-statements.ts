@@ -6,7 +6,7 @@ import { oldAttempts } from '../../../src/core/deliveries/statements/old-attempt
 import { BEGINNING, eventsAfter } from '../../../src/core/leads/statements/event-feed.ts'
 import { listLeads } from '../../../src/core/leads/statements/lead-list.ts'
 import type { WebhookBody } from '../../../src/core/leads/statements/new-lead.ts'
-import { findEvents, leadReader } from '../../../src/core/leads/statements/partner-reads.ts'
+import { findEvents, findLead } from '../../../src/core/leads/statements/partner-reads.ts'
 import { recordMilestones } from '../../../src/core/leads/statements/recording.ts'
 import { insertLead } from '../../support/insert-lead.ts'
 import { LEAD } from '../lead.ts'
@@ -47,7 +47,7 @@ export async function hotStatements(
   leadAt: (n: number) => number,
   events: number,
 ) {
-  const read = leadReader({ sql, encryptionKeys })
+  const read = (partner: number, lead: number) => findLead({ sql, encryptionKeys }, partner, lead)
   const body: WebhookBody = (facts) => JSON.stringify(facts).padEnd(300)
   const costs: Record<string, Cost> = {}
   const measure = async (name: string, work: (n: number) => Promise<unknown>, times = TIMES) => {

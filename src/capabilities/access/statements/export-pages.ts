@@ -2,7 +2,7 @@ import { wanted } from '../../../core/deliveries/statements/attempts.ts'
 import { waitsFor } from '../../../core/deliveries/statements/first-open.ts'
 import { nextAttemptAt, shownState } from '../../../core/deliveries/statements/list.ts'
 import { sequenceOf } from '../../../core/deliveries/statements/sequence.ts'
-import type { InHistory } from '../../../core/leads/decisions/closed-webhook.ts'
+import type { InHistory } from '../../../core/leads/decisions/closed-event.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { pages } from '../../../core/database/pages.ts'
 

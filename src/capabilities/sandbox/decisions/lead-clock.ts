@@ -1,4 +1,3 @@
-import type { WebhookName } from '../../../core/leads/decisions/closed-webhook.ts'
 import type { MilestoneName } from '../../../core/leads/decisions/milestones.ts'
 import { MOST_AHEAD_MS } from '../../../core/leads/decisions/clock.ts'
 import { DAY_MS } from '../../../core/values/durations.ts'
@@ -104,7 +103,7 @@ export type Happened =
       what: 'webhook'
       at: number
       eventId: string
-      eventName: WebhookName
+      eventName: MilestoneName
       sequence: number
       /** Which request of its delivery it was, from 1. */
       attempt: number

@@ -100,10 +100,7 @@ export type ScenarioName = keyof typeof scenarios
 
 export const scenarioNames = Object.keys(scenarios) as ScenarioName[]
 
-/**
- * The webhooks of a scenario in their order, those of the score updates that fall due on the way included. `lead.closed`
- * is not, which only those get who asked for it.
- */
+/** The webhooks of a scenario in their order, those of the score updates that fall due on the way included. */
 export function webhooksOf(name: ScenarioName): MilestoneName[] {
   const webhooks: MilestoneName[] = ['lead_received']
   let day = 0

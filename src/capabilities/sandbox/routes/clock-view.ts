@@ -3,7 +3,7 @@ import { nextDue } from '../statements/next-due.ts'
 import type { Advance, Happened, LeadClock } from '../decisions/lead-clock.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import { ApiError } from '../../../core/http/errors.ts'
-import { eventName, webhookName } from '../../../core/http/events.ts'
+import { eventName } from '../../../core/http/events.ts'
 import { timestamp } from '../../../core/http/fields.ts'
 import {
   attemptNumber,
@@ -36,7 +36,7 @@ export function dueOf(clock: LeadClock): z.output<typeof dueView> {
 }
 
 const event = { event_id: ofEvent, event_name: eventName }
-const webhook = { event_id: ofEvent, event_name: webhookName }
+const webhook = { event_id: ofEvent, event_name: eventName }
 
 export const happenedView = z
   .discriminatedUnion('what', [

@@ -20,7 +20,7 @@ const schema = operation({
   tags: ['Sandbox'],
   summary: 'List the scenarios',
   description:
-    'Returns the journeys that run-scenario plays, each with the webhooks to expect, in their order. With `notify` of set-endpoint, `lead.closed` comes last where a scenario closes its lead.',
+    'Returns the journeys that run-scenario plays, each with the webhooks to expect, in their order.',
   response: z.object({
     success,
     data: z.array(

@@ -73,7 +73,7 @@ const schema = operation({
           .array(eventName)
           .optional()
           .describe(
-            'The webhooks to expect, in their order; with `notify` of set-endpoint, `lead.closed` comes last where the scenario closes the lead. Absent if you named a lead: what it has already does not happen again.',
+            'The webhooks to expect, in their order. Absent if you named a lead: what it has already does not happen again.',
           ),
         next: dueView,
       })

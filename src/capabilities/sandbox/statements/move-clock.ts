@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { ClockStart, Happened } from '../decisions/lead-clock.ts'
-import type { InHistory } from '../../../core/leads/decisions/closed-webhook.ts'
+import type { InHistory } from '../../../core/leads/decisions/closed-event.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 
 /**
@@ -107,6 +107,7 @@ function attemptsSince(sql: Sql, leadId: number, startedAfter: string) {
     .select(['attempts.status', 'error_code as errorCode', 'started_at as startedAt'])
     .select(raw<string>`started_at::text`.as('startedAtExactly'))
     .where('deliveries.lead_id', '=', leadId)
+    .$narrowType<{ eventName: InHistory['event_name'] }>()
     .where('started_at', '>', raw<Date>`${startedAfter}::timestamptz`)
     .where('finished_at', 'is not', null)
     .orderBy('started_at')

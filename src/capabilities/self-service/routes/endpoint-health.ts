@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { EndpointReading } from '../../../core/endpoints/statements/health.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import { diagnoseStatus } from '../../../core/deliveries/webhooks/diagnosis.ts'
-import { webhookName } from '../../../core/http/events.ts'
+import { eventName } from '../../../core/http/events.ts'
 import { timestamp } from '../../../core/http/fields.ts'
 import { errorCode, httpStatus, ofEvent, ofLead } from '../../../core/http/response-fields.ts'
 
@@ -42,7 +42,7 @@ export const healthFields = {
   oldest_waiting: z
     .object({
       event_id: ofEvent,
-      event_name: webhookName,
+      event_name: eventName,
       lead_id: ofLead,
       waiting_since: timestamp.describe(
         'When the event was recorded, UTC. In a sandbox, `created_at` of the event can be later: it follows the clock of the lead.',

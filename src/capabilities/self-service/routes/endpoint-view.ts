@@ -1,7 +1,5 @@
 import { z } from 'zod'
 import { findEndpoint } from '../../../core/endpoints/statements/endpoint.ts'
-import { notificationsOf } from '../../../core/endpoints/statements/notifications.ts'
-import { notifications } from '../../../core/leads/decisions/closed-webhook.ts'
 import { readHealth } from '../../../core/endpoints/statements/health.ts'
 import { requestsOf } from '../statements/own-endpoint.ts'
 import type { Sql } from '../../../core/database/orm.ts'
@@ -12,19 +10,10 @@ import { noRequests, requestFields, requestsToWire } from './endpoint-requests.t
 import { ApiError } from '../../../core/http/errors.ts'
 import { timestamp } from '../../../core/http/fields.ts'
 
-const notification = z.enum(notifications).meta({
-  id: 'Notification',
-  description: '`lead.closed`: a lead was closed, by whomever. New ones may be added.',
-  open: true,
-})
-
 /** An endpoint as its partner sees it. */
 export const endpointView = z
   .object({
     url: z.string().nullable().describe('`null` if none is registered.'),
-    notify: z
-      .array(notification)
-      .describe('What you get webhooks about beside milestones: what you asked for with set-endpoint.'),
     health: z.enum(endpointHealths).meta({
       id: 'EndpointHealth',
       description:
@@ -63,7 +52,6 @@ async function read(sql: Sql, partnerId: number): Promise<EndpointView> {
   const { health, reason, since } = healthOf(endpoint)
   return {
     url: endpoint.url,
-    notify: notificationsOf(endpoint),
     health,
     reason: describeReason(reason),
     since: formatTimestamp(since),
@@ -76,7 +64,6 @@ async function read(sql: Sql, partnerId: number): Promise<EndpointView> {
 /** An endpoint in its simplest state, for examples. */
 export const exampleView: EndpointView = {
   url: 'https://lender.example.com/webhooks',
-  notify: [],
   health: 'active',
   reason: describeReason(null),
   since: '2026-03-02 09:00:00',

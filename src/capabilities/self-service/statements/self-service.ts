@@ -8,7 +8,6 @@ import type { Sql } from '../../../core/database/orm.ts'
 /** What a partner does to its endpoint itself: as the audit names it. */
 const actions = {
   set: 'endpoint.propose',
-  notify: 'endpoint.notify',
   sink: 'endpoint.propose',
   certify: 'endpoint.certify',
   rotate: 'endpoint.rotate_secret',

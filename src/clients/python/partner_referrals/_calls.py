@@ -57,7 +57,6 @@ WEBHOOK_EVENT = OneOf("type", {
     "contract_signed": types.MilestoneWebhook,
     "escrow_funded": types.MilestoneWebhook,
     "mortgage_ready": types.MilestoneWebhook,
-    "lead.closed": types.LeadClosedWebhook,
     "endpoint.ping": types.EndpointPing,
     "endpoint.certification": types.EndpointCertification,
 }, types.OtherWebhook)
@@ -70,11 +69,10 @@ SHAPES: dict[type, dict[str, Shape]] = {
     types.Clock: {"now": TIME, "next": types.Due},
     types.ClockAdvance: {"now": TIME, "happened": ListOf(HAPPENED), "next": types.Due},
     types.CloseLeadResponse: {"data": types.Closing},
-    types.Closing: {"requested_at": TIME, "closes_at": TIME},
+    types.Closing: {"closed_at": TIME},
     types.Delivery: {"created_at": TIME, "next_attempt_at": TIME, "waits_for": types.BlockingWebhook, "settled_at": TIME, "resend_requested_at": TIME, "attempts": ListOf(types.Attempt)},
     types.Due: {"at": TIME},
     types.Endpoint: {"since": TIME, "recent_attempts": types.RecentAttempts, "last_success_at": TIME, "last_error": types.EndpointError, "oldest_waiting": types.OldestWaiting, "next_attempt_at": TIME, "next_probe_at": TIME, "candidate": types.EndpointCandidate, "new_secret": types.NewSecret, "certification": types.Certification, "last_test": types.TestRequest},
-    types.EndpointAfterSetting: {"since": TIME, "recent_attempts": types.RecentAttempts, "last_success_at": TIME, "last_error": types.EndpointError, "oldest_waiting": types.OldestWaiting, "next_attempt_at": TIME, "next_probe_at": TIME, "candidate": types.EndpointCandidate, "new_secret": types.NewSecret, "certification": types.Certification, "last_test": types.TestRequest},
     types.EndpointCandidate: {"requested_at": TIME, "takes_effect_at": TIME},
     types.EndpointCertification: {"timestamp": ISO, "data": types.EndpointCertificationData},
     types.EndpointError: {"at": TIME},
@@ -104,8 +102,6 @@ SHAPES: dict[type, dict[str, Shape]] = {
     types.HappenedWebhook: {"at": TIME},
     types.Lead: {"created_at": TIME, "updated_at": TIME, "metadata": REST},
     types.LeadClosedFeedEvent: {"event_payload": types.LeadClosedPayload, "created_at": TIME},
-    types.LeadClosedWebhook: {"timestamp": ISO, "data": types.LeadClosedWebhookData},
-    types.LeadClosedWebhookData: {"event_payload": types.LeadClosedPayload, "created_at": TIME},
     types.LeadClosing: {"at": TIME},
     types.LeadReceivedEvent: {"event_payload": types.LeadReceivedPayload, "created_at": TIME},
     types.LeadReceivedExportedEvent: {"event_payload": types.LeadReceivedPayload, "created_at": TIME},
@@ -142,7 +138,7 @@ SHAPES: dict[type, dict[str, Shape]] = {
     types.ScoreUpdateSimulatedEvent: {"event_payload": types.ScoreGains, "created_at": TIME},
     types.ScoreUpdateWebhook: {"timestamp": ISO, "data": types.ScoreUpdateWebhookData},
     types.ScoreUpdateWebhookData: {"event_payload": types.ScoreGains, "created_at": TIME},
-    types.SetEndpointResponse: {"data": types.EndpointAfterSetting},
+    types.SetEndpointResponse: {"data": types.EndpointWithSecret},
     types.SimulateEventResponse: {"data": types.Simulation},
     types.Simulation: {"events": ListOf(SIMULATED_EVENT), "next": types.Due},
     types.Sink: {"ends_at": TIME, "webhooks": ListOf(types.SinkWebhook)},
@@ -168,7 +164,7 @@ PAUSE_ENDPOINT = Call("POST", "/pause-endpoint", types.PauseEndpointResponse)
 RESUME_ENDPOINT = Call("POST", "/resume-endpoint", types.ResumeEndpointResponse)
 LIST_EVENTS = Call("POST", "/list-events", types.ListEventsResponse)
 LIST_LEADS = Call("POST", "/list-leads", types.ListLeadsResponse)
-CLOSE_LEAD = Call("POST", "/close-lead", types.CloseLeadResponse, keyed=True)
+CLOSE_LEAD = Call("POST", "/close-lead", types.CloseLeadResponse)
 EXPORT_LEAD = Call("POST", "/export-lead", types.ExportLeadResponse)
 ERASE_LEAD = Call("POST", "/erase-lead", types.EraseLeadResponse, keyed=True)
 SIMULATE_EVENT = Call("POST", "/sandbox/simulate-event", types.SimulateEventResponse, keyed=True)

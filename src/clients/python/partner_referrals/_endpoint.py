@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ._calls import (
     CERTIFY_ENDPOINT,
@@ -14,7 +14,7 @@ from ._calls import (
 )
 from ._errors import NoAnswerError, ReferralsError
 from ._transport import Transport, given
-from .types import Endpoint, EndpointAfterSetting, EndpointWithSecret, OwnEndpoint, SetEndpointNotify
+from .types import Endpoint, EndpointWithSecret, OwnEndpoint
 
 PAUSE = 0.5
 """Seconds between two looks at a certification."""
@@ -27,20 +27,9 @@ class EndpointCalls:
     def get(self) -> OwnEndpoint:
         return self._transport.call(GET_ENDPOINT).data
 
-    def set(
-        self, url: str, *, notify: Sequence[SetEndpointNotify] | None = None, idempotency_key: str | None = None
-    ) -> EndpointWithSecret:
+    def set(self, url: str, *, idempotency_key: str | None = None) -> EndpointWithSecret:
         """Stores a URL as a candidate. The answer has its secret, which is shown only there."""
-        body = given(url=url, notify=notify)
-        answer = self._transport.call(SET_ENDPOINT, body, idempotency_key=idempotency_key).data
-        # a new URL always has a new secret
-        return EndpointWithSecret(**vars(answer))
-
-    def notify(
-        self, about: Sequence[SetEndpointNotify], *, idempotency_key: str | None = None
-    ) -> EndpointAfterSetting:
-        """What you get webhooks about beside milestones, from now on."""
-        return self._transport.call(SET_ENDPOINT, {"notify": about}, idempotency_key=idempotency_key).data
+        return self._transport.call(SET_ENDPOINT, {"url": url}, idempotency_key=idempotency_key).data
 
     def certify(self, *, accept_failures: bool | None = None, wait: bool = False) -> Endpoint | OwnEndpoint:
         """

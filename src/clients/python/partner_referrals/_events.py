@@ -31,7 +31,7 @@ class Events:
     ) -> ListEventsResponse:
         """
         One page of the feed, for those who keep their own loop. `wait` is in seconds, and comes on top of the timeout
-        and the deadline. With `webhooks`, events have their `webhook_body`, and `lead.closed` is among them.
+        and the deadline. With `webhooks`, events have their `webhook_body`.
         """
         request = given(after=after, limit=limit, wait=wait, webhooks=webhooks)
         return self._transport.call(LIST_EVENTS, request, wait=wait or 0)

@@ -62,7 +62,7 @@ class Leads:
         return self._transport.call(GET_LEAD, {"lead_id": lead_id}).data
 
     def closing(self, lead_id: int) -> LeadClosing | None:
-        """Whether the lead is closed or will be, and why; `None` if not."""
+        """When the lead was closed, and why; `None` while it is open."""
         return self._transport.call(GET_LEAD, {"lead_id": lead_id}).closing
 
     def history(self, lead_id: int) -> Sequence[Event]:
@@ -104,15 +104,9 @@ class Leads:
         """Everything that is kept of a borrower, to answer a request for access."""
         return self._transport.call(EXPORT_LEAD, {"lead_id": lead_id}).data
 
-    def close(self, lead_id: int, reason: CloseLeadReason, *, idempotency_key: str | None = None) -> Closing:
-        """Requests that a lead is closed, which happens a day later in production."""
-        body = {"lead_id": lead_id, "reason": reason}
-        return self._transport.call(CLOSE_LEAD, body, idempotency_key=idempotency_key).data
-
-    def keep_open(self, lead_id: int, *, idempotency_key: str | None = None) -> Closing:
-        """Cancels a closing that waits."""
-        body = {"lead_id": lead_id, "cancel": True}
-        return self._transport.call(CLOSE_LEAD, body, idempotency_key=idempotency_key).data
+    def close(self, lead_id: int, reason: CloseLeadReason) -> Closing:
+        """Closes a lead for good."""
+        return self._transport.call(CLOSE_LEAD, {"lead_id": lead_id, "reason": reason}).data
 
     def erase(
         self, lead_id: int, *, reason: EraseLeadReason | None = None, idempotency_key: str | None = None

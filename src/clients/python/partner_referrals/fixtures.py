@@ -11,9 +11,6 @@ from .types import (
     EndpointCertificationData,
     EndpointPing,
     EndpointPingData,
-    LeadClosedPayload,
-    LeadClosedWebhook,
-    LeadClosedWebhookData,
     LeadReceivedPayload,
     LeadReceivedWebhook,
     LeadReceivedWebhookData,
@@ -26,7 +23,7 @@ from .types import (
     WebhookEvent,
 )
 
-LeadEvent = LeadReceivedWebhook | ScoreUpdateWebhook | MilestoneWebhook | LeadClosedWebhook
+LeadEvent = LeadReceivedWebhook | ScoreUpdateWebhook | MilestoneWebhook
 
 START = datetime(2026, 3, 2, 15, 4, 5, tzinfo=timezone.utc)
 GAINS = ScoreGains(
@@ -47,7 +44,7 @@ def events(
     ping = EndpointPingData(partner_id=1, environment="sandbox")
     certification = EndpointCertificationData(partner_id=1, environment="sandbox")
     firsts: dict[str, WebhookEvent] = {}
-    for event in journey(lead_id=lead_id, partner_lead_id=partner_lead_id, start=start, closed=True):
+    for event in journey(lead_id=lead_id, partner_lead_id=partner_lead_id, start=start):
         firsts.setdefault(event.type, event)
     return [
         *firsts.values(),
@@ -61,19 +58,14 @@ def journey(
     lead_id: int = 1,
     partner_lead_id: str | None = "LOAN-1",
     start: datetime = START,
-    closed: bool = False,
 ) -> list[LeadEvent]:
-    """
-    A whole journey, from `lead_received` by eight score updates to `mortgage_ready`, in its order. `closed`: whether it
-    ends with `lead.closed`, as for those who ask for that webhook.
-    """
+    """A whole journey, from `lead_received` by eight score updates to `mortgage_ready`, in its order."""
     lead = _Lead(lead_id, partner_lead_id, start)
     return [
         lead.received(0),
         *(lead.milestone(name, day) for name, day in DAYS),
         *(lead.score_update(10 + 45 * number) for number in range(1, 9)),
         lead.milestone("mortgage_ready", 372),
-        *([lead.closed(402)] if closed else []),
     ]
 
 
@@ -104,11 +96,6 @@ class _Lead:
     def score_update(self, day: int) -> ScoreUpdateWebhook:
         data = ScoreUpdateWebhookData(event_name="score_update", event_payload=GAINS, **self._facts(day))
         return ScoreUpdateWebhook(type="score_update", timestamp=data.created_at, data=data)
-
-    def closed(self, day: int) -> LeadClosedWebhook:
-        payload = LeadClosedPayload(reason="mortgage_ready")
-        data = LeadClosedWebhookData(event_name="lead.closed", event_payload=payload, **self._facts(day))
-        return LeadClosedWebhook(type="lead.closed", timestamp=data.created_at, data=data)
 
     def _facts(self, day: int) -> dict[str, Any]:
         self._sequence += 1

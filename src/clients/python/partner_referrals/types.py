@@ -21,9 +21,6 @@ CloseReason: TypeAlias = (
 )
 """Why a lead is closed. `withdrew`: the borrower withdrew. `unreachable`: the borrower cannot be reached. `ineligible`: the borrower does not qualify for the service. `financed_elsewhere`: the borrower got a loan elsewhere. `duplicate`: the borrower has another lead. `mistake`: the lead was created by mistake. `other`: another reason. `mortgage_ready`: 30 days have passed since mortgage_ready. `canceled`: an operator canceled its workflow. `erased`: its personal data was erased. New ones may be added."""
 
-ClosingState: TypeAlias = Literal["pending", "closed"]
-"""Whether the lead is going to be closed, or is closed."""
-
 DeliveryState: TypeAlias = Literal["pending", "delivered", "given_up", "canceled", "held"]
 """`pending`: to be sent. `held`: pending, while your endpoint is paused. `delivered`: your endpoint accepted it. `given_up`: the retry schedule is used up while your endpoint accepted other webhooks; the lead’s next webhook is sent, and resend-webhook sends this one again. `canceled`: our staff left it out."""
 
@@ -54,9 +51,6 @@ MilestoneWebhookType: TypeAlias = (
 )
 """A milestone without a payload."""
 
-Notification: TypeAlias = Literal["lead.closed"] | str
-"""`lead.closed`: a lead was closed, by whomever. New ones may be added."""
-
 OnboardingEmailRefusal: TypeAlias = Literal["address_limit"]
 
 ScenarioName: TypeAlias = (
@@ -68,17 +62,9 @@ SignatureHeaders: TypeAlias = dict[str, str]
 StringMap: TypeAlias = dict[str, str]
 """Texts by their names."""
 
-WebhookName: TypeAlias = (
-    Literal["lead_received", "client_account_created", "credit_scan_completed", "client_engaged_in_chat", "contract_signed", "escrow_funded", "score_update", "mortgage_ready", "lead.closed"]
-    | str
-)
-"""A milestone, or `lead.closed`, for those who asked for it. New ones may be added."""
-
 SimulatedEventName: TypeAlias = (
     Literal["client_account_created", "credit_scan_completed", "client_engaged_in_chat", "contract_signed", "escrow_funded", "score_update", "mortgage_ready"]
 )
-
-SetEndpointNotify: TypeAlias = Literal["lead.closed"]
 
 ListLeadsStatus: TypeAlias = (
     Literal["lead_received", "client_account_created", "credit_scan_completed", "contract_signed", "escrow_funded", "score_update", "mortgage_ready"]
@@ -91,6 +77,7 @@ ListLeadsDelivery: TypeAlias = Literal["failing", "held"]
 CloseLeadReason: TypeAlias = (
     Literal["withdrew", "unreachable", "ineligible", "financed_elsewhere", "duplicate", "mistake", "other"]
 )
+"""Why. `withdrew`: the borrower withdrew. `unreachable`: the borrower cannot be reached. `ineligible`: the borrower does not qualify for the service. `financed_elsewhere`: the borrower got a loan elsewhere. `duplicate`: the borrower has another lead. `mistake`: the lead was created by mistake. `other`: another reason."""
 
 EraseLeadReason: TypeAlias = Literal["borrower_request", "no_consent", "not_needed", "legal_obligation", "mistake", "other"]
 
@@ -212,12 +199,10 @@ class CloseLeadResponse:
 class Closing:
     lead_id: int
     """The lead: its `lead_id` in requests."""
-    reason: CloseReason | None
-    """Of the request that counts; `None` if none waits."""
-    requested_at: datetime | None
-    """`None` if none waits."""
-    closes_at: datetime | None
-    """When the lead is closed; later if the email about it goes out late. `None` if no closing waits any more."""
+    reason: CloseReason
+    """Why it was closed first."""
+    closed_at: datetime
+    """When it was closed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,7 +224,7 @@ class Delivery:
     """One event on its way to your endpoint."""
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
-    event_name: WebhookName
+    event_name: EventName
     lead_id: int
     """The lead: its `lead_id` in requests."""
     lead_erased: bool
@@ -273,8 +258,6 @@ class Endpoint:
     """Where your webhooks are sent."""
     url: str | None
     """`None` if none is registered."""
-    notify: list[Notification]
-    """What you get webhooks about beside milestones: what you asked for with set-endpoint."""
     health: EndpointHealth
     reason: str
     """For people."""
@@ -302,43 +285,6 @@ class Endpoint:
     """The latest certification; `None` if none was requested."""
     last_test: TestRequest | None
     """The latest test request; `None` if none was made."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class EndpointAfterSetting:
-    url: str | None
-    """`None` if none is registered."""
-    notify: list[Notification]
-    """What you get webhooks about beside milestones: what you asked for with set-endpoint."""
-    health: EndpointHealth
-    reason: str
-    """For people."""
-    since: datetime
-    """Since when `health` is what it is."""
-    open_deliveries: int
-    """How many webhooks are not settled: neither delivered, given up nor canceled."""
-    recent_attempts: RecentAttempts
-    """The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress."""
-    last_success_at: datetime | None
-    """When your endpoint last accepted a webhook."""
-    last_error: EndpointError | None
-    """The latest attempt that failed. Both are about `recent_attempts`, and `None` if there is none."""
-    oldest_waiting: OldestWaiting | None
-    """The open delivery that has waited longest; `None` if there is none."""
-    next_attempt_at: datetime | None
-    """When the next open webhook is due; `None` if none is open and not being attempted now, or while your endpoint is paused."""
-    next_probe_at: datetime | None
-    """When the service tries the endpoint again, if it paused it; otherwise `None`."""
-    candidate: EndpointCandidate | None
-    """The URL that is to take the place of `url`; `None` if there is none."""
-    new_secret: NewSecret | None
-    """A signing secret that does not sign yet; `None` if there is none."""
-    certification: Certification | None
-    """The latest certification; `None` if none was requested."""
-    last_test: TestRequest | None
-    """The latest test request; `None` if none was made."""
-    secret: str | None = None
-    """The new signing secret. Store it now: it is not shown again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -399,8 +345,6 @@ class EndpointWithSecret:
     """The endpoint, with the secret that was just made."""
     url: str | None
     """`None` if none is registered."""
-    notify: list[Notification]
-    """What you get webhooks about beside milestones: what you asked for with set-endpoint."""
     health: EndpointHealth
     reason: str
     """For people."""
@@ -660,7 +604,7 @@ class HappenedWebhook:
     what: Literal["webhook"]
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
-    event_name: WebhookName
+    event_name: EventName
     sequence: int
     """Counts the lead’s webhooks from 1; it does not count other events."""
     attempt: int
@@ -698,7 +642,7 @@ class Lead:
     created_at: datetime
     updated_at: datetime
     closed_at: str | None = None
-    """When the lead was closed, in the format of `created_at`: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone and in no history; those who asked for it get the webhook `lead.closed`. Absent while the lead is open. A custom field of this name that you stored takes its place."""
+    """When the lead was closed, in the format of `created_at`: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: list-events has it, get-events does not. Absent while the lead is open. A custom field of this name that you stored takes its place."""
     loan_product: str | None = None
     """Type of loan product, as you sent it."""
     property_state: str | None = None
@@ -735,38 +679,10 @@ class LeadClosedPayload:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeadClosedWebhook:
-    type: Literal["lead.closed"]
-    """What happened."""
-    timestamp: datetime
-    """The same time as `created_at`, in ISO 8601."""
-    data: LeadClosedWebhookData
-
-
-@dataclass(frozen=True, kw_only=True)
-class LeadClosedWebhookData:
-    event_id: str
-    """The same as the header `webhook-id`."""
-    event_name: Literal["lead.closed"]
-    """What happened."""
-    event_payload: LeadClosedPayload
-    created_at: datetime
-    """When the lead was closed."""
-    lead_id: int
-    """The lead: its `lead_id` in requests."""
-    partner_lead_id: str | None
-    """As it was when the lead was closed."""
-    sequence: int
-    """Counts the lead’s webhooks from 1; it does not count other events."""
-    environment: Environment
-
-
-@dataclass(frozen=True, kw_only=True)
 class LeadClosing:
-    """Of a lead that is closed, or is going to be; otherwise absent. No custom field can take its place."""
-    state: ClosingState
+    """Of a lead that is closed; otherwise absent. No custom field can take its place."""
     at: datetime
-    """When it is closed, or was."""
+    """When it was closed."""
     reason: CloseReason
 
 
@@ -858,7 +774,7 @@ class LeadSummary:
     closed: bool
     """Whether the lead is closed: no more milestones are recorded."""
     closed_at: datetime | None
-    """When the lead was closed: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone and in no history; those who asked for it get the webhook `lead.closed`. `None` while the lead is open."""
+    """When the lead was closed: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: list-events has it, get-events does not. `None` while the lead is open."""
     delivery: Literal["ok", "failing", "held"]
     """Whether its webhooks are sent: `failing` if the first open one fails, `held` while your endpoint is paused."""
     open_deliveries: int
@@ -984,7 +900,7 @@ class NewSecret:
 class OldestWaiting:
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
-    event_name: WebhookName
+    event_name: EventName
     lead_id: int
     """The lead: its `lead_id` in requests."""
     waiting_since: datetime
@@ -1063,8 +979,6 @@ class OwnEndpoint:
     """Where your webhooks are sent, and where they come from."""
     url: str | None
     """`None` if none is registered."""
-    notify: list[Notification]
-    """What you get webhooks about beside milestones: what you asked for with set-endpoint."""
     health: EndpointHealth
     reason: str
     """For people."""
@@ -1162,7 +1076,7 @@ class ScenarioRun:
     """`running`: it continues on its own. `stopped`: it goes no further, because your endpoint refuses webhooks for so long that production would pause it, because the lead’s clock can run no further ahead, or because the lead has as many events as it can. `closed`: the lead was closed on the way, or our staff ended the scenario."""
     status: LeadStatus
     webhooks: list[EventName] | None = None
-    """The webhooks to expect, in their order; with `notify` of set-endpoint, `lead.closed` comes last where the scenario closes the lead. Absent if you named a lead: what it has already does not happen again."""
+    """The webhooks to expect, in their order. Absent if you named a lead: what it has already does not happen again."""
     next: Due | None
     """What is due next on the lead’s clock; `None` for nothing."""
 
@@ -1267,7 +1181,7 @@ class ScoreUpdateWebhookData:
 
 @dataclass(frozen=True, kw_only=True)
 class SetEndpointResponse:
-    data: EndpointAfterSetting
+    data: EndpointWithSecret
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1434,7 +1348,6 @@ WebhookEvent: TypeAlias = (
     LeadReceivedWebhook
     | ScoreUpdateWebhook
     | MilestoneWebhook
-    | LeadClosedWebhook
     | EndpointPing
     | EndpointCertification
     | OtherWebhook
@@ -1451,7 +1364,6 @@ Handlers = TypedDict(
         "contract_signed": Callable[[MilestoneWebhook], object],
         "escrow_funded": Callable[[MilestoneWebhook], object],
         "mortgage_ready": Callable[[MilestoneWebhook], object],
-        "lead.closed": Callable[[LeadClosedWebhook], object],
         "endpoint.ping": Callable[[EndpointPing], object],
         "endpoint.certification": Callable[[EndpointCertification], object],
     },
@@ -1469,7 +1381,6 @@ ContextHandlers = TypedDict(
         "contract_signed": Callable[[MilestoneWebhook, Any], object],
         "escrow_funded": Callable[[MilestoneWebhook, Any], object],
         "mortgage_ready": Callable[[MilestoneWebhook, Any], object],
-        "lead.closed": Callable[[LeadClosedWebhook, Any], object],
         "endpoint.ping": Callable[[EndpointPing, Any], object],
         "endpoint.certification": Callable[[EndpointCertification, Any], object],
     },

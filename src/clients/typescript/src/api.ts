@@ -132,18 +132,8 @@ export interface ClockAdvance {
 export interface CloseLeadRequest {
   /** The lead: the `leadId` that `leads.create` returned. */
   leadId: number
-  /** Why; required unless you cancel. `withdrew`: the borrower withdrew. `unreachable`: the borrower cannot be reached. `ineligible`: the borrower does not qualify for the service. `financed_elsewhere`: the borrower got a loan elsewhere. `duplicate`: the borrower has another lead. `mistake`: the lead was created by mistake. `other`: another reason. */
-  reason?:
-    | 'withdrew'
-    | 'unreachable'
-    | 'ineligible'
-    | 'financed_elsewhere'
-    | 'duplicate'
-    | 'mistake'
-    | 'other'
-    | null
-  /** `true` cancels a closing that waits. */
-  cancel?: boolean | null
+  /** Why. `withdrew`: the borrower withdrew. `unreachable`: the borrower cannot be reached. `ineligible`: the borrower does not qualify for the service. `financed_elsewhere`: the borrower got a loan elsewhere. `duplicate`: the borrower has another lead. `mistake`: the lead was created by mistake. `other`: another reason. */
+  reason: 'withdrew' | 'unreachable' | 'ineligible' | 'financed_elsewhere' | 'duplicate' | 'mistake' | 'other'
 }
 
 export interface CloseLeadResponse {
@@ -169,16 +159,11 @@ export type CloseReason =
 export interface Closing {
   /** The lead: its `leadId` in requests. */
   leadId: number
-  /** Of the request that counts; `null` if none waits. */
-  reason: CloseReason | null
-  /** `null` if none waits. */
-  requestedAt: Date | null
-  /** When the lead is closed; later if the email about it goes out late. `null` if no closing waits any more. */
-  closesAt: Date | null
+  /** Why it was closed first. */
+  reason: CloseReason
+  /** When it was closed. */
+  closedAt: Date
 }
-
-/** Whether the lead is going to be closed, or is closed. */
-export type ClosingState = 'pending' | 'closed'
 
 export interface CreateLeadRequest {
   /** Borrower’s first name; trimmed. */
@@ -218,7 +203,7 @@ export interface CreateLeadResponse {
 export interface Delivery {
   /** The event. Its webhook has the same `webhook-id`. */
   eventId: string
-  eventName: WebhookName
+  eventName: EventName
   /** The lead: its `leadId` in requests. */
   leadId: number
   /** Whether the lead is erased: the webhook cannot be resent. */
@@ -253,8 +238,6 @@ export interface Due {
 export interface Endpoint {
   /** `null` if none is registered. */
   url: string | null
-  /** What you get webhooks about beside milestones: what you asked for with `endpoint.set`. */
-  notify: Notification[]
   health: EndpointHealth
   /** For people. */
   reason: string
@@ -282,42 +265,6 @@ export interface Endpoint {
   certification: Certification | null
   /** The latest test request; `null` if none was made. */
   lastTest: TestRequest | null
-}
-
-export interface EndpointAfterSetting {
-  /** `null` if none is registered. */
-  url: string | null
-  /** What you get webhooks about beside milestones: what you asked for with `endpoint.set`. */
-  notify: Notification[]
-  health: EndpointHealth
-  /** For people. */
-  reason: string
-  /** Since when `health` is what it is. */
-  since: Date
-  /** How many webhooks are not settled: neither delivered, given up nor canceled. */
-  openDeliveries: number
-  /** The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress. */
-  recentAttempts: RecentAttempts
-  /** When your endpoint last accepted a webhook. */
-  lastSuccessAt: Date | null
-  /** The latest attempt that failed. Both are about `recentAttempts`, and `null` if there is none. */
-  lastError: EndpointError | null
-  /** The open delivery that has waited longest; `null` if there is none. */
-  oldestWaiting: OldestWaiting | null
-  /** When the next open webhook is due; `null` if none is open and not being attempted now, or while your endpoint is paused. */
-  nextAttemptAt: Date | null
-  /** When the service tries the endpoint again, if it paused it; otherwise `null`. */
-  nextProbeAt: Date | null
-  /** The URL that is to take the place of `url`; `null` if there is none. */
-  candidate: EndpointCandidate | null
-  /** A signing secret that does not sign yet; `null` if there is none. */
-  newSecret: NewSecret | null
-  /** The latest certification; `null` if none was requested. */
-  certification: Certification | null
-  /** The latest test request; `null` if none was made. */
-  lastTest: TestRequest | null
-  /** The new signing secret. Store it now: it is not shown again. */
-  secret?: string
 }
 
 export interface EndpointCandidate {
@@ -374,8 +321,6 @@ export interface EndpointPingData {
 export interface EndpointWithSecret {
   /** `null` if none is registered. */
   url: string | null
-  /** What you get webhooks about beside milestones: what you asked for with `endpoint.set`. */
-  notify: Notification[]
   health: EndpointHealth
   /** For people. */
   reason: string
@@ -741,7 +686,7 @@ export interface HappenedWebhook {
   what: 'webhook'
   /** The event. Its webhook has the same `webhook-id`. */
   eventId: string
-  eventName: WebhookName
+  eventName: EventName
   /** Counts the lead’s webhooks from 1; it does not count other events. */
   sequence: number
   /** Counts the requests with this `webhook-id` from 1. */
@@ -777,7 +722,7 @@ export interface Lead {
   loanOfficerId?: string
   createdAt: Date
   updatedAt: Date
-  /** When the lead was closed, in the format of `createdAt`: 30 days after `mortgage_ready`, by your `leads.close`, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone and in no history; those who asked for it get the webhook `lead.closed`. Absent while the lead is open. A custom field of this name that you stored takes its place. */
+  /** When the lead was closed, in the format of `createdAt`: 30 days after `mortgage_ready`, by your `leads.close`, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: `events.page` has it, `leads.history` does not. Absent while the lead is open. A custom field of this name that you stored takes its place. */
   closedAt?: string
   /** Type of loan product, as you sent it. */
   loanProduct?: string
@@ -811,35 +756,9 @@ export interface LeadClosedPayload {
   reason: CloseReason
 }
 
-export interface LeadClosedWebhook {
-  /** What happened. */
-  type: 'lead.closed'
-  /** The same time as `createdAt`, in ISO 8601. */
-  timestamp: Date
-  data: LeadClosedWebhookData
-}
-
-export interface LeadClosedWebhookData {
-  /** The same as the header `webhook-id`. */
-  eventId: string
-  /** What happened. */
-  eventName: 'lead.closed'
-  eventPayload: LeadClosedPayload
-  /** When the lead was closed. */
-  createdAt: Date
-  /** The lead: its `leadId` in requests. */
-  leadId: number
-  /** As it was when the lead was closed. */
-  partnerLeadId: string | null
-  /** Counts the lead’s webhooks from 1; it does not count other events. */
-  sequence: number
-  environment: Environment
-}
-
-/** Of a lead that is closed, or is going to be; otherwise absent. No custom field can take its place. */
+/** Of a lead that is closed; otherwise absent. No custom field can take its place. */
 export interface LeadClosing {
-  state: ClosingState
-  /** When it is closed, or was. */
+  /** When it was closed. */
   at: Date
   reason: CloseReason
 }
@@ -935,7 +854,7 @@ export interface LeadSummary {
   status: LeadStatus
   /** Whether the lead is closed: no more milestones are recorded. */
   closed: boolean
-  /** When the lead was closed: 30 days after `mortgage_ready`, by your `leads.close`, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone and in no history; those who asked for it get the webhook `lead.closed`. `null` while the lead is open. */
+  /** When the lead was closed: 30 days after `mortgage_ready`, by your `leads.close`, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: `events.page` has it, `leads.history` does not. `null` while the lead is open. */
   closedAt: Date | null
   /** Whether its webhooks are sent: `failing` if the first open one fails, `held` while your endpoint is paused. */
   delivery: 'ok' | 'failing' | 'held'
@@ -953,7 +872,7 @@ export interface ListEventsRequest {
   limit?: number
   /** If there are no events yet, for how many seconds to wait for some; 0 by default. Two requests of a key can wait at a time. */
   wait?: number
-  /** `true`: each event has `webhookBody`, and `lead.closed`, which is a webhook and no milestone, is listed too if you asked for it with `notify` of `endpoint.set`. */
+  /** `true`: each event has `webhookBody`. */
   webhooks?: boolean
 }
 
@@ -1104,13 +1023,10 @@ export interface NewSecret {
   takesEffectAt: Date | null
 }
 
-/** `lead.closed`: a lead was closed, by whomever. New ones may be added. */
-export type Notification = 'lead.closed' | (string & {})
-
 export interface OldestWaiting {
   /** The event. Its webhook has the same `webhook-id`. */
   eventId: string
-  eventName: WebhookName
+  eventName: EventName
   /** The lead: its `leadId` in requests. */
   leadId: number
   /** When the event was recorded, UTC. In a sandbox, `createdAt` of the event can be later: it follows the clock of the lead. */
@@ -1185,8 +1101,6 @@ export interface OtherWebhook {
 export interface OwnEndpoint {
   /** `null` if none is registered. */
   url: string | null
-  /** What you get webhooks about beside milestones: what you asked for with `endpoint.set`. */
-  notify: Notification[]
   health: EndpointHealth
   /** For people. */
   reason: string
@@ -1316,7 +1230,7 @@ export interface ScenarioRun {
   /** `running`: it continues on its own. `stopped`: it goes no further, because your endpoint refuses webhooks for so long that production would pause it, because the lead’s clock can run no further ahead, or because the lead has as many events as it can. `closed`: the lead was closed on the way, or our staff ended the scenario. */
   state: 'done' | 'running' | 'stopped' | 'closed'
   status: LeadStatus
-  /** The webhooks to expect, in their order; with `notify` of `endpoint.set`, `lead.closed` comes last where the scenario closes the lead. Absent if you named a lead: what it has already does not happen again. */
+  /** The webhooks to expect, in their order. Absent if you named a lead: what it has already does not happen again. */
   webhooks?: EventName[]
   /** What is due next on the lead’s clock; `null` for nothing. */
   next: Due | null
@@ -1414,16 +1328,14 @@ export interface ScoreUpdateWebhookData {
 }
 
 export interface SetEndpointRequest {
-  /** Required without `notify`. In production `https`, on port 443 or 8443, at a public address. No user name, password or fragment. */
-  url?: string
-  /** An empty list turns all of them off. Absent, it stays as it is; at first it is empty. */
-  notify?: 'lead.closed'[]
+  /** In production `https`, on port 443 or 8443, at a public address. No user name, password or fragment. */
+  url: string
 }
 
 export interface SetEndpointResponse {
   /** `true` in every response but those of errors. */
   success: true
-  data: EndpointAfterSetting
+  data: EndpointWithSecret
 }
 
 export interface SetSinkRequest {
@@ -1612,23 +1524,9 @@ export type WebhookEvent =
   | LeadReceivedWebhook
   | ScoreUpdateWebhook
   | MilestoneWebhook
-  | LeadClosedWebhook
   | EndpointPing
   | EndpointCertification
   | OtherWebhook
-
-/** A milestone, or `lead.closed`, for those who asked for it. New ones may be added. */
-export type WebhookName =
-  | 'lead_received'
-  | 'client_account_created'
-  | 'credit_scan_completed'
-  | 'client_engaged_in_chat'
-  | 'contract_signed'
-  | 'escrow_funded'
-  | 'score_update'
-  | 'mortgage_ready'
-  | 'lead.closed'
-  | (string & {})
 
 /** What each call takes and answers. */
 export interface Calls {
@@ -1774,7 +1672,7 @@ export const calls = {
     path: '/close-lead',
     request: '#CloseLeadRequest',
     response: '#CloseLeadResponse',
-    keyed: true,
+    keyed: false,
   },
   exportLead: {
     method: 'POST',
@@ -1887,9 +1785,9 @@ export const shapes: Shapes = {
   ClockAdvance: {
     fields: { lead_id: 0, now: 'time', status: 0, happened: { list: '#Happened' }, stopped: 0, next: '#Due' },
   },
-  CloseLeadRequest: { fields: { lead_id: 0, reason: 0, cancel: 0 } },
+  CloseLeadRequest: { fields: { lead_id: 0, reason: 0 } },
   CloseLeadResponse: { fields: { success: 0, data: '#Closing' } },
-  Closing: { fields: { lead_id: 0, reason: '#CloseReason', requested_at: 'time', closes_at: 'time' } },
+  Closing: { fields: { lead_id: 0, reason: '#CloseReason', closed_at: 'time' } },
   CreateLeadRequest: {
     fields: {
       first_name: 0,
@@ -1908,7 +1806,7 @@ export const shapes: Shapes = {
   Delivery: {
     fields: {
       event_id: 0,
-      event_name: '#WebhookName',
+      event_name: '#EventName',
       lead_id: 0,
       lead_erased: 0,
       sequence: 0,
@@ -1926,7 +1824,6 @@ export const shapes: Shapes = {
   Endpoint: {
     fields: {
       url: 0,
-      notify: { list: '#Notification' },
       health: '#EndpointHealth',
       reason: 0,
       since: 'time',
@@ -1941,27 +1838,6 @@ export const shapes: Shapes = {
       new_secret: '#NewSecret',
       certification: '#Certification',
       last_test: '#TestRequest',
-    },
-  },
-  EndpointAfterSetting: {
-    fields: {
-      url: 0,
-      notify: { list: '#Notification' },
-      health: '#EndpointHealth',
-      reason: 0,
-      since: 'time',
-      open_deliveries: 0,
-      recent_attempts: '#RecentAttempts',
-      last_success_at: 'time',
-      last_error: '#EndpointError',
-      oldest_waiting: '#OldestWaiting',
-      next_attempt_at: 'time',
-      next_probe_at: 'time',
-      candidate: '#EndpointCandidate',
-      new_secret: '#NewSecret',
-      certification: '#Certification',
-      last_test: '#TestRequest',
-      secret: 0,
     },
   },
   EndpointCandidate: { fields: { url: 0, state: 0, requested_at: 'time', takes_effect_at: 'time' } },
@@ -1973,7 +1849,6 @@ export const shapes: Shapes = {
   EndpointWithSecret: {
     fields: {
       url: 0,
-      notify: { list: '#Notification' },
       health: '#EndpointHealth',
       reason: 0,
       since: 'time',
@@ -2131,7 +2006,7 @@ export const shapes: Shapes = {
       at: 'time',
       what: 0,
       event_id: 0,
-      event_name: '#WebhookName',
+      event_name: '#EventName',
       sequence: 0,
       attempt: 0,
       status: 0,
@@ -2172,20 +2047,7 @@ export const shapes: Shapes = {
     },
   },
   LeadClosedPayload: { fields: { reason: '#CloseReason' } },
-  LeadClosedWebhook: { fields: { type: 0, timestamp: 'iso', data: '#LeadClosedWebhookData' } },
-  LeadClosedWebhookData: {
-    fields: {
-      event_id: 0,
-      event_name: 0,
-      event_payload: '#LeadClosedPayload',
-      created_at: 'time',
-      lead_id: 0,
-      partner_lead_id: 0,
-      sequence: 0,
-      environment: '#Environment',
-    },
-  },
-  LeadClosing: { fields: { state: '#ClosingState', at: 'time', reason: '#CloseReason' } },
+  LeadClosing: { fields: { at: 'time', reason: '#CloseReason' } },
   LeadReceivedEvent: { fields: { event_name: 0, event_payload: '#LeadReceivedPayload', created_at: 'time' } },
   LeadReceivedExportedEvent: {
     fields: {
@@ -2300,7 +2162,7 @@ export const shapes: Shapes = {
     },
   },
   NewSecret: { fields: { requested_at: 'time', takes_effect_at: 'time' } },
-  OldestWaiting: { fields: { event_id: 0, event_name: '#WebhookName', lead_id: 0, waiting_since: 'time' } },
+  OldestWaiting: { fields: { event_id: 0, event_name: '#EventName', lead_id: 0, waiting_since: 'time' } },
   OtherEvent: { fields: { event_name: 0, event_payload: 0, created_at: 'time' } },
   OtherExportedEvent: {
     fields: { event_name: 0, event_payload: 0, created_at: 'time', event_id: 0, sequence: 0 },
@@ -2325,7 +2187,6 @@ export const shapes: Shapes = {
   OwnEndpoint: {
     fields: {
       url: 0,
-      notify: { list: '#Notification' },
       health: '#EndpointHealth',
       reason: 0,
       since: 'time',
@@ -2409,8 +2270,8 @@ export const shapes: Shapes = {
       environment: '#Environment',
     },
   },
-  SetEndpointRequest: { fields: { url: 0, notify: 0 } },
-  SetEndpointResponse: { fields: { success: 0, data: '#EndpointAfterSetting' } },
+  SetEndpointRequest: { fields: { url: 0 } },
+  SetEndpointResponse: { fields: { success: 0, data: '#EndpointWithSecret' } },
   SetSinkRequest: { fields: { status: 0, times: 0, delay_ms: 0, fault: 0, retry_after: 0 } },
   SetSinkResponse: { fields: { success: 0, message: 0 } },
   SignatureHeaders: { fields: { 'webhook-id': 0, 'webhook-timestamp': 0, 'webhook-signature': 0 } },
@@ -2514,7 +2375,6 @@ export const shapes: Shapes = {
       contract_signed: '#MilestoneWebhook',
       escrow_funded: '#MilestoneWebhook',
       mortgage_ready: '#MilestoneWebhook',
-      'lead.closed': '#LeadClosedWebhook',
       'endpoint.ping': '#EndpointPing',
       'endpoint.certification': '#EndpointCertification',
     },

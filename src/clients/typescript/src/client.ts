@@ -113,7 +113,7 @@ class Leads {
     return (await this.#transport.call('getLead', { leadId }, options)).data
   }
 
-  /** Whether the lead is closed or will be, and why; undefined if not. */
+  /** When the lead was closed, and why; undefined while it is open. */
   async closing(leadId: number, options?: CallOptions): Promise<LeadClosing | undefined> {
     return (await this.#transport.call('getLead', { leadId }, options)).closing
   }
@@ -153,18 +153,13 @@ class Leads {
     return (await this.#transport.call('exportLead', { leadId }, options)).data
   }
 
-  /** Requests that a lead is closed, which happens a day later in production. */
+  /** Closes a lead for good. */
   async close(
     leadId: number,
-    reason: NonNullable<Request<'closeLead'>['reason']>,
+    reason: Request<'closeLead'>['reason'],
     options?: CallOptions,
   ): Promise<Closing> {
     return (await this.#transport.call('closeLead', { leadId, reason }, options)).data
-  }
-
-  /** Cancels a closing that waits. */
-  async keepOpen(leadId: number, options?: CallOptions): Promise<Closing> {
-    return (await this.#transport.call('closeLead', { leadId, cancel: true }, options)).data
   }
 
   /** Requests the erasure of a borrower’s data. */
@@ -244,20 +239,8 @@ class EndpointCalls {
    * @example
    * const { secret } = await referrals.endpoint.set({ url: 'https://hooks.lender.example.com/webhooks' })
    */
-  async set(
-    request: Request<'setEndpoint'> & { url: string },
-    options?: CallOptions,
-  ): Promise<EndpointWithSecret> {
-    // a new URL always has a new secret
-    return (await this.#transport.call('setEndpoint', request, options)).data as EndpointWithSecret
-  }
-
-  /** What you get webhooks about beside milestones, from now on. */
-  async notify(
-    about: NonNullable<Request<'setEndpoint'>['notify']>,
-    options?: CallOptions,
-  ): Promise<Endpoint> {
-    return (await this.#transport.call('setEndpoint', { notify: about }, options)).data
+  async set(request: Request<'setEndpoint'>, options?: CallOptions): Promise<EndpointWithSecret> {
+    return (await this.#transport.call('setEndpoint', request, options)).data
   }
 
   /**

@@ -14,8 +14,6 @@ export interface FixtureOptions {
   partnerLeadId?: string | null
   /** When the journey began. */
   start?: Date
-  /** Whether it ends with `lead.closed`, as for those who ask for that webhook. */
-  closed?: boolean
 }
 
 /** One of each type, as they arrive. */
@@ -26,7 +24,7 @@ export function events(options: FixtureOptions = {}): WebhookEvent[] {
     data: { partnerId: 1, environment: 'sandbox' as const },
   }))
   const seen = new Set<string>()
-  const firsts = journey({ ...options, closed: true }).filter(({ type }) => !seen.has(type) && seen.add(type))
+  const firsts = journey(options).filter(({ type }) => !seen.has(type) && seen.add(type))
   return [...firsts, ...tests] as WebhookEvent[]
 }
 
@@ -35,7 +33,6 @@ export function journey({
   leadId = 1,
   partnerLeadId = 'LOAN-1',
   start = START,
-  closed = false,
 }: FixtureOptions = {}): LeadEvent[] {
   const updates = Array.from({ length: 8 }, (_, index) => ['score_update', 10 + 45 * (index + 1)] as const)
   const milestones: readonly (readonly [Milestone, number])[] = [
@@ -46,7 +43,6 @@ export function journey({
     ['escrow_funded', 10],
     ...updates,
     ['mortgage_ready', 372],
-    ...(closed ? [['lead.closed', 402] as const] : []),
   ]
   return milestones.map(([type, day], index) => {
     const at = new Date(start.getTime() + day * DAY_MS)
@@ -73,6 +69,5 @@ const START = new Date('2026-03-02T15:04:05Z')
 
 function payloadOf(type: Milestone, partnerLeadId: string | null) {
   if (type === 'score_update') return GAINS
-  if (type === 'lead.closed') return { reason: 'mortgage_ready' }
   return type === 'lead_received' ? { partnerLeadId } : null
 }

@@ -32,7 +32,7 @@ export const Borrower = ({ data: { lead, closing, closedAt } }) => html`
         .map(([name, value]) => html`<${Fact} key=${name} name=${words(name)}>${String(value)}<//>`)}
       <${Fact} name="Created"><${Utc} at=${lead.created_at} zone /><//>
       <${Fact} name="Last change"><${Utc} at=${lead.updated_at} zone /><//>
-      ${closing !== null && html`<${Fact} name=${closedAt === null ? 'Is closed' : 'Closed'}><${Utc} at=${closing.at} zone /> (${words(closing.reason).toLowerCase()})<//>`}
+      ${closing !== null && html`<${Fact} name="Closed"><${Utc} at=${closing.at} zone /> (${words(closing.reason).toLowerCase()})<//>`}
     </dl>
   </section>
 `

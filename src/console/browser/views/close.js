@@ -45,7 +45,7 @@ function Question({ body, onEnd }) {
   }
   const close = () =>
     run('close', async () => {
-      await call(PATH, body, { headers: { 'idempotency-key': crypto.randomUUID() } })
+      await call(PATH, body)
       keep()
       touch()
     })

@@ -6,7 +6,7 @@ import { loadLead, lookAgainMs } from '../lead-data.js'
 import { useLoad } from '../live.js'
 import { Ahead, Badge, Failure, Loading, useNow } from '../parts.js'
 import { link } from '../route.js'
-import { inUtc, isFarAhead, parseTime, span } from '../time.js'
+import { inUtc, isFarAhead, span } from '../time.js'
 import { Borrower } from './borrower.js'
 import { Events } from './events.js'
 import { Journey } from './journey.js'
@@ -16,26 +16,19 @@ import { Journey } from './journey.js'
 await styled('lead.css')
 const notFound = async () => (await import('./not-found.js')).NotFound
 const act = async () => (await import('./act.js')).Act
-const SOON_MS = 1000
 /** Once opened, it is with every lead. */
 let isActing = false
-
-/** Whether a lead is closed in a moment, which is no event. @param {LeadData['closing']} closing @param {number} ahead */
-const isClosing = (closing, ahead) =>
-  closing?.state === 'pending' && parseTime(closing.at).getTime() - ahead < Date.now() + SOON_MS
 
 /** @param {{ id: number, query: URLSearchParams }} props */
 export function LeadView({ id, query }) {
   const { data, error, reload } = useLoad(
     (signal) => loadLead(id, signal),
     [id],
-    ({ steps, ahead, closing }) =>
-      isClosing(closing, ahead)
-        ? SOON_MS
-        : lookAgainMs(
-            steps.flatMap(({ delivery }) => delivery ?? []),
-            ahead,
-          ),
+    ({ steps, ahead }) =>
+      lookAgainMs(
+        steps.flatMap(({ delivery }) => delivery ?? []),
+        ahead,
+      ),
   )
   const isUnknown = error instanceof ApiFailure && [400, 404].includes(error.status)
   if (isUnknown) return html`<${UnknownLead} />`

@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 import { audit } from './initial/audit.ts'
-import { closings } from './initial/closings.ts'
 import { deliveries } from './initial/deliveries.ts'
 import { endpoints } from './initial/endpoints.ts'
 import { erasures } from './initial/erasures.ts'
@@ -23,7 +22,6 @@ export class Migration20261127000000_initial extends Migration {
       generation,
       partners,
       leads,
-      closings,
       endpoints,
       deliveries,
       audit,

@@ -1,4 +1,3 @@
-import { LEAD_CLOSED_WEBHOOK } from '../../leads/decisions/closed-webhook.ts'
 import { wakeSignal } from '../../../../workflows/messages.ts'
 import { requestAttempt, findDelivery, latestResend } from '../statements/resend.ts'
 import { MOST_RESENDS, requestResends } from '../statements/resend-marks.ts'
@@ -20,7 +19,7 @@ export async function resend(context: StaffContext, event: string) {
   }
   if (delivery.state === 'canceled') {
     throw new Refusal(
-      `Webhook ${event} was canceled and cannot be sent. The partner reads ${delivery.event_name === LEAD_CLOSED_WEBHOOK ? 'the closing with get-lead' : 'its event with get-events'}.`,
+      `Webhook ${event} was canceled and cannot be sent. The partner reads its event with get-events.`,
     )
   }
   const found = { ...delivery, event_id: event }

@@ -1,12 +1,12 @@
 import type { EventPayload } from '../../leads/decisions/event-payloads.ts'
-import type { ClosedPayload, WebhookName } from '../../leads/decisions/closed-webhook.ts'
+import type { MilestoneName } from '../../leads/decisions/milestones.ts'
 
 /** What a webhook tells a partner: never a name, an email address or a phone number. */
 export interface WebhookFacts {
   /** `evt_<uuidv7>`, also the webhook's id. */
   eventId: string
-  eventName: WebhookName
-  eventPayload: EventPayload | ClosedPayload
+  eventName: MilestoneName
+  eventPayload: EventPayload
   createdAt: Date
   leadId: number
   partnerLeadId: string | null

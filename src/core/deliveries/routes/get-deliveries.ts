@@ -15,7 +15,7 @@ import { signatureHeaders } from '../webhooks/headers.ts'
 import { signedHeaders } from '../webhooks/signature.ts'
 import { eventCursor } from '../../http/cursors.ts'
 import { attemptTrigger, deliveryState, unknownEvent, unsentEvent } from './deliveries.ts'
-import { webhookName } from '../../http/events.ts'
+import { eventName } from '../../http/events.ts'
 import { eventId, leadId, oneOf, timestamp } from '../../http/fields.ts'
 import { EXAMPLE_SECRET } from '../../http/openapi/example-secret.ts'
 import { operation } from '../../http/openapi/operation.ts'
@@ -90,7 +90,7 @@ const attempt = z
 const delivery = z
   .object({
     event_id: ofEvent,
-    event_name: webhookName,
+    event_name: eventName,
     lead_id: ofLead,
     lead_erased: z.boolean().describe('Whether the lead is erased: the webhook cannot be resent.'),
     sequence: webhookSequence,

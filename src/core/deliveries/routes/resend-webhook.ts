@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { findDelivery, isUnsent } from '../statements/resend.ts'
 import { MOST_RESENDS } from '../statements/resend-marks.ts'
-import { LEAD_CLOSED_WEBHOOK } from '../../leads/decisions/closed-webhook.ts'
 import { MOST_ATTEMPTS, REQUEST_LIMIT_MS } from '../decisions/delivery.ts'
 import type { RouteDependencies } from '../../http/dependencies.ts'
 import { type ApiError, invalidPayload, invalidRequest, retryLater, unavailable } from '../../http/errors.ts'
@@ -22,11 +21,8 @@ const refusals = {
   tooOften: `This webhook was attempted ${MOST_ATTEMPTS.toLocaleString('en')} times and cannot be resent.`,
 }
 
-/** With where its facts are all the same. */
-function refused(why: keyof typeof refusals, eventName: string | null): ApiError {
-  const where =
-    eventName === LEAD_CLOSED_WEBHOOK ? 'get-lead has the closing of its lead.' : 'get-events has its event.'
-  const problem = `${refusals[why]} ${where}`
+function refused(why: keyof typeof refusals): ApiError {
+  const problem = `${refusals[why]} get-events has its event.`
   return invalidPayload(problem, [{ field: 'event_id', problem }])
 }
 
@@ -65,8 +61,8 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       }
       const { state, lead_id: leadId } = found
       request.leadId = leadId
-      if (state === 'canceled') throw refused('canceled', found.event_name)
-      if ((found.attempts ?? 0) >= MOST_ATTEMPTS) throw refused('tooOften', found.event_name)
+      if (state === 'canceled') throw refused('canceled')
+      if ((found.attempts ?? 0) >= MOST_ATTEMPTS) throw refused('tooOften')
       const outcome = await resend({ eventId, leadId, partnerId, isOpen: state === 'pending' }).catch(
         (err: unknown) => {
           request.log.warn({ err }, 'resend not started')

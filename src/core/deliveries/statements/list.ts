@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import type { MilestoneName } from '../../leads/decisions/milestones.ts'
 import type { DeliveryStatus } from '../decisions/delivery.ts'
 import { waitsFor } from './first-open.ts'
 import { type DeliveryFilter, deliveryPage } from './page.ts'
@@ -53,6 +54,8 @@ export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
     .select(waitsFor.as('waits_for'))
     .select(['latest.number as attempts', 'latest.status as last_status'])
     .select(['latest.error_code as last_error_code', 'latest.hint as last_hint'])
+    // a closing has no delivery
+    .$narrowType<{ event_name: MilestoneName }>()
   return filter.leadId !== undefined && filter.before === undefined
     ? deliveries.orderBy('deliveries.sequence').execute()
     : deliveries.orderBy('deliveries.event_id', 'desc').execute()

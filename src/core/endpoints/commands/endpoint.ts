@@ -3,8 +3,6 @@ import { openChanges, endOpenChanges, secretOfCandidate } from '../statements/ch
 import { findEndpoint, lockEndpoint, setEndpoint } from '../statements/endpoint.ts'
 import { readHealth } from '../statements/health.ts'
 import { failingSince } from '../statements/outage.ts'
-import { notificationsOf, setNotifications } from '../statements/notifications.ts'
-import { type Notification, notifications } from '../../leads/decisions/closed-webhook.ts'
 import { datesOfLiveSecrets, rotateSecret } from '../statements/secrets.ts'
 import { type SealAt, SealError, sealing } from '../../sealing/seal.ts'
 import { describeReason, healthOf } from '../decisions/endpoint.ts'
@@ -12,7 +10,7 @@ import { formatTimestamp } from '../../values/timestamps.ts'
 import { checkEndpointUrl } from '../../deliveries/webhooks/endpoint-url.ts'
 import { generateSecret } from '../../deliveries/webhooks/secrets.ts'
 import { type Answer, fields } from '../../../staff/answer.ts'
-import { oneOf, overlapOption, partnerId } from '../../../staff/arguments.ts'
+import { overlapOption, partnerId } from '../../../staff/arguments.ts'
 import type { StaffContext, Run } from '../../../staff/context.ts'
 import type { Certify } from './certify.ts'
 import { describeHealth } from './endpoint-health.ts'
@@ -53,10 +51,6 @@ export function addEndpointCommands(program: Command, run: Run, [certify]: reado
     .action(run(rotate))
   named('pause').description('hold all webhooks until a resume').action(run(pause))
   named('resume').description('send webhooks again, held ones first and in order').action(run(resume))
-  named('notify')
-    .description('set what the partner gets webhooks about beside milestones')
-    .argument('<what>', `${notifications.join(', ')}, or none`, oneOf([...notifications, 'none']))
-    .action(run(notify))
   named('test').description('send a signed request of type endpoint.ping').action(run(test))
 }
 
@@ -158,7 +152,6 @@ export async function showEndpoint({ sql }: StaffContext, partner: number) {
       endpoint_id: id,
       ...rest,
       failingSince: failing,
-      notify: notificationsOf(endpoint),
       health,
       ...reading,
       changes: changes.map(({ id: change_id, ...change }) => ({ change_id, ...change })),
@@ -170,24 +163,10 @@ export async function showEndpoint({ sql }: StaffContext, partner: number) {
       health: `${health}: ${describeReason(reason)}`,
       since,
       'open webhooks': endpoint.open_deliveries,
-      'also told of': notificationsOf(endpoint).join(', ') || null,
       ...describeHealth(reading),
       'live secrets': secrets.length,
       'requested changes': changes.map(describeChange).join('; ') || null,
     }),
-  }
-}
-
-async function notify(context: StaffContext, partner: number, what: Notification | 'none') {
-  const name = await requirePartner(context.sql, partner)
-  const wanted = what === 'none' ? [] : [what]
-  await context.change(async ({ sql, audit }) => {
-    if (await setNotifications(sql, partner, wanted))
-      await audit({ action: 'endpoint.notify', partnerId: partner, detail: { notify: wanted } })
-  })
-  return {
-    json: { partner_id: partner, notify: wanted },
-    text: `From now on, ${name} gets webhooks about milestones${what === 'none' ? ' only' : `, and ${what}`}.`,
   }
 }
 

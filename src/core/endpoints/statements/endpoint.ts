@@ -61,7 +61,7 @@ export async function lockEndpoint(trx: Sql, partnerId: number) {
 export async function findEndpoint(sql: Sql, partnerId: number) {
   return sql
     .selectFrom('endpoints')
-    .select(['id', 'url', 'state', 'reason', 'since', 'blocked_until', 'is_told_of_closing'])
+    .select(['id', 'url', 'state', 'reason', 'since', 'blocked_until'])
     .select(['failing_since as failingSince', 'recovered_at as recoveredAt'])
     .select((eb) =>
       eb

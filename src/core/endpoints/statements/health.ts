@@ -1,5 +1,5 @@
+import type { MilestoneName } from '../../leads/decisions/milestones.ts'
 import { sql as raw } from 'kysely'
-import type { WebhookName } from '../../leads/decisions/closed-webhook.ts'
 import { isFirstOpen } from '../../deliveries/statements/first-open.ts'
 import { isAtRest } from '../../deliveries/statements/list.ts'
 import { AFTER_ALL } from '../../deliveries/statements/page.ts'
@@ -22,7 +22,7 @@ interface Row {
   last_error: LastError | null
   /** `null` while no webhook waits. */
   event_id: string | null
-  event_name: WebhookName
+  event_name: MilestoneName
   lead_id: number
 }
 

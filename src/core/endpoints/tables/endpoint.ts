@@ -39,8 +39,6 @@ export const Endpoint = defineEntity({
     pacedUntil: instant().nullable(),
     /** Its open incident, if there is one. */
     incident: p.text().$type<EndpointIncident>().nullable(),
-    /** Whether the partner asked for `lead.closed`. */
-    isToldOfClosing: p.boolean().default(false),
     /** When its workflow probes it next; null unless the service paused it. */
     nextProbeAt: instant().nullable(),
   },

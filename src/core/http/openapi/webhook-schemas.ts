@@ -1,9 +1,7 @@
 import { z } from 'zod'
 import { milestoneNames, milestones } from '../../leads/decisions/milestones.ts'
 import { CERTIFICATION_TYPE, PING_TYPE } from '../../deliveries/webhooks/service-calls.ts'
-import { closedPayload, event, kindsOf, laterName } from '../events.ts'
-import { timestamp } from '../fields.ts'
-import { LEAD_CLOSED_WEBHOOK } from '../../leads/decisions/closed-webhook.ts'
+import { event, kindsOf, laterName } from '../events.ts'
 import { environment } from '../schemas.ts'
 import { ofLead, ofPartner, webhookSequence } from '../response-fields.ts'
 
@@ -35,32 +33,6 @@ export const milestoneWebhooks = kindsOf(webhookNames, 'MilestoneWebhookType').m
   },
 )
 
-/** The webhook of no milestone, with what is sent for those who asked for it. */
-export const closedWebhook = {
-  type: LEAD_CLOSED_WEBHOOK,
-  schemaId: 'LeadClosedWebhook',
-  description:
-    'Lead was closed: by you, by our staff, or because its journey ended. Only for those who asked for it with `notify` of set-endpoint. It is no milestone: get-events does not have it, list-events only with `webhooks`, and an erasure sends none.',
-  schema: z
-    .object({
-      type: z.literal(LEAD_CLOSED_WEBHOOK).describe('What happened.'),
-      timestamp: sameTime,
-      data: z
-        .object({
-          event_id: z.string().describe('The same as the header `webhook-id`.'),
-          event_name: z.literal(LEAD_CLOSED_WEBHOOK).describe('What happened.'),
-          event_payload: closedPayload,
-          created_at: timestamp.describe('When the lead was closed.'),
-          lead_id: ofLead,
-          partner_lead_id: z.string().nullable().describe('As it was when the lead was closed.'),
-          sequence: webhookSequence,
-          environment,
-        })
-        .meta({ id: 'LeadClosedWebhookData' }),
-    })
-    .meta({ id: 'LeadClosedWebhook' }),
-}
-
 /** Requests that are no events. */
 export const serviceCalls = [
   {
@@ -84,12 +56,12 @@ export const serviceCalls = [
 
 const OTHERS = 'OtherWebhook'
 z.object({
-  type: laterName([...webhookNames, closedWebhook.type, ...serviceCalls.map(({ type }) => type)]),
+  type: laterName([...webhookNames, ...serviceCalls.map(({ type }) => type)]),
   timestamp: sentAt,
   data: z.record(z.string(), z.unknown()),
 }).meta({ id: OTHERS })
 
-const all = [...milestoneWebhooks, closedWebhook, ...serviceCalls].map(({ schema }): z.ZodObject => schema)
+const all = [...milestoneWebhooks, ...serviceCalls].map(({ schema }): z.ZodObject => schema)
 z.discriminatedUnion('type', all as [z.ZodObject, ...z.ZodObject[]]).meta({
   id: WEBHOOK_EVENT,
   others: OTHERS,

@@ -5,7 +5,7 @@ import { serviceCallBody } from '../../deliveries/webhooks/service-calls.ts'
 import { signedHeaders } from '../../deliveries/webhooks/signature.ts'
 import { EXAMPLE_SECRET } from './example-secret.ts'
 import { refTo } from './json-schema.ts'
-import { closedWebhook, milestoneWebhooks, serviceCalls, webhookNames } from './webhook-schemas.ts'
+import { milestoneWebhooks, serviceCalls, webhookNames } from './webhook-schemas.ts'
 
 const EVENT_ID = 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e'
 const EXAMPLE_DATE = new Date('2026-03-02T15:04:05Z')
@@ -93,18 +93,6 @@ export const webhooks: Record<string, object> = {
       }),
     ]),
   ),
-  [closedWebhook.type]: describe(closedWebhook.type, {
-    description: closedWebhook.description,
-    schemaId: closedWebhook.schemaId,
-    body: webhookBody({
-      ...exampleFacts,
-      eventName: closedWebhook.type,
-      eventPayload: { reason: 'withdrew' },
-      sequence: 4,
-    }),
-    more: [replay],
-    responses,
-  }),
   ...Object.fromEntries(
     serviceCalls.map(({ type, schemaId, description }) => [
       type,

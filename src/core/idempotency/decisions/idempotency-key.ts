@@ -2,13 +2,7 @@
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 
 /** The calls whose answers are remembered by their keys. */
-export const keyedCalls = [
-  'create-lead',
-  'set-endpoint',
-  'rotate-endpoint-secret',
-  'erase-lead',
-  'close-lead',
-] as const
+export const keyedCalls = ['create-lead', 'set-endpoint', 'rotate-endpoint-secret', 'erase-lead'] as const
 export type KeyedCall = (typeof keyedCalls)[number]
 
 /**

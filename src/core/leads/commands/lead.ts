@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { closeSignal } from '../../../../workflows/messages.ts'
 import { findLeadRecord } from '../statements/staff-reads.ts'
 import { leadsWithoutNews, NEWS_WITHIN_DAYS } from '../statements/without-news.ts'
 import { type CloseReason, closeReasons } from '../decisions/reasons.ts'
@@ -11,7 +10,7 @@ import { MOST_COUNTED } from '../../../staff/inbox.ts'
 import { showLead } from './lead-view.ts'
 import { addReason, detailOf, type Given } from './reason-options.ts'
 import { requireLead } from './require-lead.ts'
-import { soon } from '../../../staff/soon.ts'
+import { createCloser } from '../workflows/close.ts'
 
 export function addLeadCommands(program: Command, run: Run): void {
   const lead = program
@@ -64,15 +63,15 @@ export async function close(context: StaffContext, lead: number, given: Given<Cl
   }
   const action = { action: 'lead.close', partnerId, leadId: lead, detail: detailOf(given) }
   const closed = await context.act(action, async () => {
-    await context.referrals.signal(lead, closeSignal, { reason })
-    const result = await soon(async () => (await findLeadRecord(context.sql, lead))?.closed_at ?? undefined)
-    return { result, detail: { outcome: result ? 'closed' : 'accepted' } }
+    const isClosed = await createCloser(context)(lead, reason)
+    const result = isClosed ? (await findLeadRecord(context.sql, lead))?.closed_at : null
+    return { result, detail: { outcome: isClosed ? 'closed' : 'accepted' } }
   })
   const outcome = closed ? 'closed' : 'accepted'
   return {
     json: { lead_id: lead, outcome, closed_at: closed ?? null, close_reason: reason },
     text: closed
-      ? `Closed lead ${lead}. Open webhooks are still sent. Its partner gets the webhook lead.closed if it asked for it; get-lead has closed_at.`
+      ? `Closed lead ${lead}. Open webhooks are still sent. get-lead has closed_at.`
       : `Lead ${lead} is not closed yet. Is a worker running? See "lead show ${lead}".`,
   }
 }

@@ -79,10 +79,6 @@ export function describeErasureReason(reason: AnyErasureReason): string {
   return { ...erasureReasons, ...serviceErasureReasons }[reason]
 }
 
-export function describeCloseReason(reason: AnyCloseReason): string {
-  return { ...closeReasons, ...serviceCloseReasons }[reason]
-}
-
 /** The reason that `name` names, in a history for example; any other text is `other`. */
 export function closeReasonOf(name: string): AnyCloseReason {
   return anyCloseReasonNames.find((known) => known === name) ?? 'other'

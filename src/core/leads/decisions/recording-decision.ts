@@ -144,10 +144,7 @@ function isStillFree(before: MilestoneItem['as'], { nextSequence }: LeadStanding
 }
 
 /** The sequence of what is new: none that an event of an earlier generation may have had. */
-export function sequenceIn(
-  lead: Pick<LeadStanding, 'generation' | 'nextSequence'>,
-  generation: number,
-): number {
+function sequenceIn(lead: Pick<LeadStanding, 'generation' | 'nextSequence'>, generation: number): number {
   return lead.generation >= generation ? lead.nextSequence : lead.nextSequence + SEQUENCES_LEFT_OUT
 }
 

@@ -159,14 +159,6 @@ export interface Recording extends Sent {
   generation: number
 }
 
-/** What closing a lead answers. */
-export interface Closed {
-  /** By how many milliseconds its clock is ahead of ours. */
-  offset: number
-  /** The highest sequence: the webhook about it may be one more. */
-  last: number
-}
-
 /** What a lead's workflow continues with after the record went back: `null` if the lead is not in it. */
 export type TakenOver = {
   state: ReferralState

@@ -1,5 +1,4 @@
 import type { AnyCloseReason } from './reasons.ts'
-import type { WebhookName } from './closed-webhook.ts'
 import type { MilestoneName } from './milestones.ts'
 
 /** What says what a lead waits for. */
@@ -16,7 +15,7 @@ export interface LeadFacts {
   has_no_url: boolean
   /** The lead's first open webhook; `null` if none is. */
   event_id: string | null
-  event_name: WebhookName | null
+  event_name: MilestoneName | null
   failures: number | null
   /** What its latest attempt was answered. */
   last_status: number | null

@@ -1,11 +1,11 @@
-import { type FeedKind, type FeedPosition, placesWithNews } from '../statements/event-feed.ts'
+import { type FeedPosition, placesWithNews } from '../statements/event-feed.ts'
 import type { Sql } from '../../database/orm.ts'
 
 const LOOK_MS = 500
 /** Of one key, at a time. */
 export const MOST_WAITS = 2
 
-interface Waiter extends FeedKind {
+interface Waiter {
   partnerId: number
   after: FeedPosition
   wake: () => void

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { type LeadRow, leadReader } from '../statements/partner-reads.ts'
+import { findLead, type LeadRow } from '../statements/partner-reads.ts'
 import { eachField, requiredFields, returnedFields } from '../decisions/lead-fields.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import type { RouteDependencies } from '../../http/dependencies.ts'
@@ -40,16 +40,12 @@ const lead = z
 
 const closing = z
   .object({
-    state: z
-      .enum(['pending', 'closed'])
-      .meta({ id: 'ClosingState', description: 'Whether the lead is going to be closed, or is closed.' }),
-    at: timestamp.describe('When it is closed, or was.'),
+    at: timestamp.describe('When it was closed.'),
     reason: closeReason,
   })
   .meta({
     id: 'LeadClosing',
-    description:
-      'Of a lead that is closed, or is going to be; otherwise absent. No custom field can take its place.',
+    description: 'Of a lead that is closed; otherwise absent. No custom field can take its place.',
   })
 
 const schema = operation({
@@ -58,7 +54,7 @@ const schema = operation({
   tags: ['Leads'],
   summary: 'Get a lead’s current state',
   description:
-    'Returns a lead with its metadata. Optional fields without a value are left out. A lead that was closed has `closed_at`, and `closing` beside its data, as has one that is going to be closed.',
+    'Returns a lead with its metadata. Optional fields without a value are left out. A lead that was closed has `closed_at`, and `closing` beside its data.',
   body: leadBody,
   bodyExamples: { lead: { lead_id: 1042 } },
   response: z.object({ success, data: lead, closing: closing.optional() }),
@@ -89,28 +85,23 @@ const schema = operation({
   errors: leadErrors,
 })
 
-type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys' | 'pendingClosing'>
+type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys'>
 
 /** POST /get-lead: interface specification, section 4.2. */
 export const getLead: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const findLead = leadReader(options, options.pendingClosing)
   app.post('/get-lead', {
     schema,
     handler: async (request) => {
       request.leadId = request.body.lead_id
-      const found = await findLead(request.partnerId, request.leadId)
+      const found = await findLead(options, request.partnerId, request.leadId)
       if (found === undefined) throw unknownLead()
       return { success: true as const, data: toWire(found), closing: closingOf(found) }
     },
   })
 }
 
-/** The end of a lead: that it has, or that it waits for. */
-function closingOf({ closed_at: closedAt, close_reason: why, pending_closing: pending }: LeadRow) {
-  if (closedAt !== null && why !== null)
-    return { state: 'closed' as const, at: formatTimestamp(closedAt), reason: why }
-  if (pending === null) return undefined
-  return { state: 'pending' as const, at: formatTimestamp(new Date(pending.at)), reason: pending.reason }
+function closingOf({ closed_at: closedAt, close_reason: why }: LeadRow) {
+  return closedAt === null || why === null ? undefined : { at: formatTimestamp(closedAt), reason: why }
 }
 
 /**

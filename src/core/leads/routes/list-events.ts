@@ -5,7 +5,6 @@ import {
   BEGINNING,
   eventsAfter,
   faultOfPlace,
-  type FeedKind,
   type FeedPosition,
   lastEvent,
 } from '../statements/event-feed.ts'
@@ -13,7 +12,7 @@ import type { Sql } from '../../database/orm.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { feedCursor, NOW, readFeedCursor, writeFeedCursor } from '../../http/cursors.ts'
 import { ApiError, invalidRequest, retryLater } from '../../http/errors.ts'
-import { event, feedKinds, feedPayload, tellApart, webhookName } from '../../http/events.ts'
+import { event, feedEventName, feedKinds, feedPayload, tellApart } from '../../http/events.ts'
 import { integer } from '../../http/fields.ts'
 import { createFeedWatch, MOST_WAITS } from './feed-watch.ts'
 import { operation } from '../../http/openapi/operation.ts'
@@ -38,9 +37,7 @@ const body = strictBody({
   webhooks: z
     .boolean('must be true or false')
     .default(false)
-    .describe(
-      '`true`: each event has `webhook_body`, and `lead.closed`, which is a webhook and no milestone, is listed too if you asked for it with `notify` of set-endpoint.',
-    ),
+    .describe('`true`: each event has `webhook_body`.'),
 }).describe('All fields are optional.')
 
 const feedEvent = tellApart(
@@ -48,7 +45,7 @@ const feedEvent = tellApart(
   z.object({
     event_id: ofEvent,
     ...event.shape,
-    event_name: webhookName,
+    event_name: feedEventName,
     event_payload: feedPayload,
     lead_id: ofLead,
     partner_lead_id: yourLeadId,
@@ -71,7 +68,7 @@ const schema = operation({
   tags: ['Deliveries'],
   summary: 'Poll for events of all leads',
   description:
-    'Returns the events of all your leads in the order in which they were committed; get-events returns those of one lead. Send `next` as `after` in the following request: no event is left out or repeated. Store `next` only after you have processed the page, or each event’s `cursor` after the event. With `wait`, the response comes as soon as there are events.',
+    'Returns the events of all your leads in the order in which they were committed; get-events returns those of one lead. `lead.closed` says that a lead was closed: it is no milestone, is sent as no webhook, and has no `sequence`. Send `next` as `after` in the following request: no event is left out or repeated. Store `next` only after you have processed the page, or each event’s `cursor` after the event. With `wait`, the response comes as soon as there are events.',
   body,
   bodyExamples: {
     'from the beginning': {},
@@ -123,8 +120,8 @@ export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql
     handler: async (request, reply) => {
       const { limit, wait, webhooks } = request.body
       const { partnerId, keyId } = request
-      const after = await startOf(sql, partnerId, request.body.after, { webhooks })
-      const place = { partnerId, after, webhooks }
+      const after = await startOf(sql, partnerId, request.body.after)
+      const place = { partnerId, after }
       const read = () => eventsAfter(sql, partnerId, place.after, limit + 1, { webhooks })
       let found = await read()
       if (found.length === 0 && wait > 0) {
@@ -159,29 +156,19 @@ const toWire = (row: Row) => ({
   ...('body' in row && { webhook_body: row.body }),
 })
 
-async function startOf(
-  sql: Sql,
-  partnerId: number,
-  after: string | null | undefined,
-  kind: FeedKind,
-): Promise<FeedPosition> {
+async function startOf(sql: Sql, partnerId: number, after: string | null | undefined): Promise<FeedPosition> {
   if (after === undefined || after === null) return BEGINNING
-  if (after === NOW) return endOf(sql, partnerId, kind)
+  if (after === NOW) return endOf(sql, partnerId)
   if (after === writeFeedCursor(BEGINNING)) return BEGINNING
   const place = readFeedCursor(after)
   const fault = await faultOfPlace(sql, partnerId, place)
   if (fault === 'foreign') throw foreignPlace(BEGINNING)
-  if (fault !== undefined) throw lostPlace(await endOf(sql, partnerId, kind, place))
+  if (fault !== undefined) throw lostPlace(await endOf(sql, partnerId, place))
   return place
 }
 
-async function endOf(
-  sql: Sql,
-  partnerId: number,
-  kind: FeedKind,
-  notAfter?: FeedPosition,
-): Promise<FeedPosition> {
-  const last = await lastEvent(sql, partnerId, kind, notAfter)
+async function endOf(sql: Sql, partnerId: number, notAfter?: FeedPosition): Promise<FeedPosition> {
+  const last = await lastEvent(sql, partnerId, notAfter)
   return last === undefined ? BEGINNING : placeOf(last)
 }
 

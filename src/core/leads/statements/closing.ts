@@ -1,13 +1,14 @@
 import { sql as raw } from 'kysely'
+import { LEAD_CLOSED_EVENT } from '../decisions/closed-event.ts'
 import type { AnyCloseReason } from '../decisions/reasons.ts'
-import type { Closed } from '../decisions/referral.ts'
 import { endOf } from '../decisions/score-dates.ts'
 import { recordAudit } from '../../audit/statements/audit.ts'
+import { jsonb } from '../../database/jsonb.ts'
 import type { Sql } from '../../database/orm.ts'
-import { insertClosedWebhook } from './closed-webhook.ts'
+import { currentGeneration } from '../../record/statements/generation.ts'
 import { takesNoMore } from './lock-lead.ts'
 import { leadsChange, leadsEnd, leadsNow } from './leads-now.ts'
-import type { WebhookBody } from './new-lead.ts'
+import { newEventId } from './new-lead.ts'
 
 /** The reason of a lead that ends by itself, after mortgage_ready. */
 const ENDED: AnyCloseReason = 'mortgage_ready'
@@ -26,46 +27,64 @@ export async function isClosed(sql: Sql, leadId: number): Promise<boolean> {
   return lead?.isClosed === true
 }
 
+/** When a partner's lead was closed, on its own clock, and why; nulls while it is open, `undefined` for no such lead. */
+export async function findClosing(sql: Sql, partnerId: number, leadId: number) {
+  return sql
+    .selectFrom('leads')
+    .select([leadsEnd.as('closed_at'), 'close_reason'])
+    .where('id', '=', leadId)
+    .where('partner_id', '=', partnerId)
+    .where('erased_at', 'is', null)
+    .executeTakeFirst()
+}
+
 /**
- * Closes a lead: no more milestones, no more score updates; open deliveries still go out, and so does the webhook that tells
- * a partner who asked for it.
+ * Closes a lead: no more milestones, no more score updates; open deliveries still go out. list-events has an entry for it.
  *
  * @param stranger who asked for it, if it was not this service: that is a row of the audit.
+ * @returns by how many milliseconds the lead's clock is ahead of ours.
  */
 export async function closeLead(
   sql: Sql,
   leadId: number,
   reason: AnyCloseReason,
-  toBody: WebhookBody,
   stranger?: { identity: string | null },
-): Promise<Closed> {
+): Promise<number> {
   await sql.transaction().execute(async (trx) => {
     const closed = await trx
       .updateTable('leads')
       .set({ closed_at: raw<Date>`clock_timestamp()`, close_reason: reason, updated_at: leadsChange })
       .where('id', '=', leadId)
       .where('closed_at', 'is', null)
-      .returning(['partner_id as partnerId', 'partner_lead_id as partnerLeadId', leadsEnd.as('closedAt')])
-      .returning(['next_sequence as nextSequence', 'generation'])
+      .returning(['partner_id as partnerId', leadsEnd.as('closedAt')])
       .executeTakeFirst()
     if (closed === undefined) return
-    const { partnerId, closedAt, ...lead } = closed
-    await insertClosedWebhook(
-      trx,
-      { ...lead, leadId, partnerId, reason, closedAt: closedAt ?? new Date() },
-      toBody,
-    )
+    const { partnerId, closedAt } = closed
+    await trx
+      .insertInto('lead_events')
+      .values({
+        id: newEventId(),
+        lead_id: leadId,
+        partner_id: partnerId,
+        position: null,
+        event_name: LEAD_CLOSED_EVENT,
+        event_payload: jsonb({ reason }),
+        dedupe_key: LEAD_CLOSED_EVENT,
+        created_at: closedAt ?? new Date(),
+        generation: currentGeneration,
+      })
+      .execute()
     if (stranger === undefined) return
     const detail = { reason, through: 'temporal', identity: stranger.identity }
     await recordAudit(trx, TEMPORAL, { action: 'lead.close', outcome: 'done', partnerId, leadId, detail })
   })
   const lead = await sql
     .selectFrom('leads')
-    .select(['clock_offset', raw<number>`next_sequence - 1`.as('last')])
+    .select('clock_offset')
     .where('id', '=', leadId)
     .executeTakeFirst()
   // a record that was restored may lack the lead
-  return { offset: (lead?.clock_offset ?? 0) * 1000, last: lead?.last ?? 0 }
+  return (lead?.clock_offset ?? 0) * 1000
 }
 
 /**

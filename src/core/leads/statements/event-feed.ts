@@ -3,7 +3,7 @@ import { currentGeneration } from '../../record/statements/generation.ts'
 import { bodyOf, sequenceOf } from '../../deliveries/statements/sequence.ts'
 import type { Sql } from '../../database/orm.ts'
 
-/** A place in a partner's feed: after this event. `position` is 0 for a webhook that is in no history. */
+/** A place in a partner's feed: after this event. `position` is 0 for a closing, which is in no history. */
 export interface FeedPosition {
   generation: number
   txid: string
@@ -28,27 +28,16 @@ const generationAndTxid = ['lead_events.generation', raw<string>`lead_events.txi
 const isSettled = raw<boolean>`(lead_events.generation < ${currentGeneration}
   or lead_events.txid < pg_snapshot_xmin(pg_current_snapshot()))`
 
-/** The index has them all: a lead has one at most that is not. */
-const isInHistory = raw<boolean>`lead_events.position is not null`
-
 /** `lead.closed` has none, and is alone in its transaction: so it comes after whatever is before it there. */
 const POSITION = raw<number>`coalesce(position, 0)`
 
-/** What a reader of the feed wants. */
-export interface FeedKind {
-  /** Also webhooks that are in no history, and the body of each. */
-  webhooks: boolean
-}
-
-const EVENTS_ALONE: FeedKind = { webhooks: false }
-
-/** A partner's events of all leads after a place, in the order in which they were committed. */
+/** A partner's events of all leads after a place, in the order in which they were committed; with the body of each webhook. */
 export async function eventsAfter(
   sql: Sql,
   partnerId: number,
   after: FeedPosition,
   limit: number,
-  { webhooks } = EVENTS_ALONE,
+  { webhooks } = { webhooks: false },
 ) {
   return (
     sql
@@ -61,7 +50,6 @@ export async function eventsAfter(
       .where('lead_events.partner_id', '=', partnerId)
       .where(raw<boolean>`${PLACE} > ${placeOf(after)}`)
       .where(isSettled)
-      .$if(!webhooks, (query) => query.where(isInHistory))
       .orderBy('lead_events.generation')
       // not the text of that name in the result, in which 1000 comes before 999
       .orderBy('lead_events.txid')
@@ -73,18 +61,12 @@ export async function eventsAfter(
 }
 
 /** Where a partner's feed ends: now, or at a place at the latest. */
-export async function lastEvent(
-  sql: Sql,
-  partnerId: number,
-  { webhooks } = EVENTS_ALONE,
-  notAfter?: FeedPosition,
-) {
+export async function lastEvent(sql: Sql, partnerId: number, notAfter?: FeedPosition) {
   return sql
     .selectFrom('lead_events')
     .select(['lead_id', POSITION.as('position'), ...generationAndTxid])
     .where('partner_id', '=', partnerId)
     .where(isSettled)
-    .$if(!webhooks, (query) => query.where(isInHistory))
     .$if(notAfter !== undefined, (query) =>
       query.where(raw<boolean>`${PLACE} <= ${placeOf(notAfter ?? BEGINNING)}`),
     )
@@ -120,7 +102,7 @@ export async function faultOfPlace(
           and lead_id = ${leadId}::bigint and ${POSITION} = ${position}::bigint
       ) then null
       when ${generation}::int < ${currentGeneration} then 'lost'
-      when not exists (select from lead_events where partner_id = ${partnerId} and ${PLACE} > ${placeOf(place)} and ${isInHistory})
+      when not exists (select from lead_events where partner_id = ${partnerId} and ${PLACE} > ${placeOf(place)})
         then 'ahead'
       when not exists (select from leads where id = ${leadId}::bigint and partner_id = ${partnerId}) then 'foreign'
     end as fault`.execute(sql)
@@ -130,7 +112,7 @@ export async function faultOfPlace(
 /** Which of the places have news after them, by their indexes. */
 export async function placesWithNews(
   sql: Sql,
-  places: readonly ({ partnerId: number; after: FeedPosition } & FeedKind)[],
+  places: readonly { partnerId: number; after: FeedPosition }[],
 ): Promise<number[]> {
   const { rows } = await raw<{ index: number }>`
     select (place.number - 1)::int as index
@@ -139,14 +121,13 @@ export async function placesWithNews(
       ${places.map(({ after }) => after.generation)}::int[],
       ${places.map(({ after }) => after.txid)}::text[],
       ${places.map(({ after }) => after.leadId)}::bigint[],
-      ${places.map(({ after }) => after.position)}::bigint[],
-      ${places.map(({ webhooks }) => webhooks)}::boolean[]
-    ) with ordinality as place (partner_id, generation, txid, lead_id, position, webhooks, number)
+      ${places.map(({ after }) => after.position)}::bigint[]
+    ) with ordinality as place (partner_id, generation, txid, lead_id, position, number)
     where exists (
       select from lead_events
       where lead_events.partner_id = place.partner_id
         and ${PLACE} > (place.generation, place.txid::xid8, place.lead_id, place.position)
-        and ${isSettled} and (place.webhooks or ${isInHistory})
+        and ${isSettled}
     )`.execute(sql)
   return rows.map(({ index }) => index)
 }

@@ -1,62 +1,50 @@
-import { sql as raw } from 'kysely'
-import type { InHistory } from '../decisions/closed-webhook.ts'
+import type { InHistory } from '../decisions/closed-event.ts'
 import { optionalFieldNames, returnedFields } from '../decisions/lead-fields.ts'
 import { compiledOnce } from '../../database/compiled-once.ts'
 import type { Sql } from '../../database/orm.ts'
 import { leadsEnd } from './leads-now.ts'
 import { openBorrower, openMetadata, openNotes } from './sealed-lead.ts'
-import type { PendingClosing } from './pending-closing.ts'
 
-const selectLead = (pending: PendingClosing) =>
-  compiledOnce<{ leadId: number; partnerId: number }>()((sql, value) =>
-    sql
-      .selectFrom('leads')
-      .select([
-        'id',
-        'partner_id',
-        ...returnedFields,
-        'personal',
-        'status',
-        'metadata',
-        'created_at',
-        'updated_at',
-      ])
-      .select(leadsEnd.as('closed_at'))
-      .select(['close_reason', 'has_closings', pending.as('pending_closing')])
-      .where('id', '=', value('leadId'))
-      .where('partner_id', '=', value('partnerId'))
-      .where('erased_at', 'is', null),
-  )
-
-const NO_CLOSING: PendingClosing = raw`null::json`
+const selectLead = compiledOnce<{ leadId: number; partnerId: number }>()((sql, value) =>
+  sql
+    .selectFrom('leads')
+    .select([
+      'id',
+      'partner_id',
+      ...returnedFields,
+      'personal',
+      'status',
+      'metadata',
+      'created_at',
+      'updated_at',
+    ])
+    .select(leadsEnd.as('closed_at'))
+    .select('close_reason')
+    .where('id', '=', value('leadId'))
+    .where('partner_id', '=', value('partnerId'))
+    .where('erased_at', 'is', null),
+)
 
 /**
- * Reads a lead of this partner; `undefined` for another partner's lead and an erased one, as for one that doesn't exist.
+ * A lead of this partner; `undefined` for another partner's lead and an erased one, as for one that doesn't exist.
  *
- * @param pending what a capability knows of a closing that waits.
+ * @throws {SealError}
  */
-export function leadReader(
+export async function findLead(
   { sql, encryptionKeys }: { sql: Sql; encryptionKeys: readonly Buffer[] },
-  pending?: PendingClosing,
+  partnerId: number,
+  leadId: number,
 ) {
-  const select = selectLead(NO_CLOSING)
-  // a table more costs a statement a quarter of its processor time, also where it has no row
-  const selectWithClosing = pending && selectLead(pending)
-  /** @throws {SealError} */
-  return async (partnerId: number, leadId: number) => {
-    const key = { leadId, partnerId }
-    let [row] = await select(sql, key)
-    if (row?.has_closings && selectWithClosing) [row] = await selectWithClosing(sql, key)
-    // erased
-    if (row === undefined || row.personal === null) return undefined
-    const { id, partner_id, personal, metadata, ...lead } = row
-    return {
-      id,
-      partner_id,
-      ...openBorrower(id, personal, encryptionKeys),
-      ...lead,
-      metadata: openMetadata(id, metadata, encryptionKeys),
-    }
+  const [row] = await selectLead(sql, { leadId, partnerId })
+  // erased
+  if (row === undefined || row.personal === null) return undefined
+  const { id, partner_id, personal, metadata, ...lead } = row
+  return {
+    id,
+    partner_id,
+    ...openBorrower(id, personal, encryptionKeys),
+    ...lead,
+    metadata: openMetadata(id, metadata, encryptionKeys),
   }
 }
 
@@ -93,7 +81,7 @@ export async function findWholeLead(
 
 export type WholeLead = NonNullable<Awaited<ReturnType<typeof findWholeLead>>>
 
-export type LeadRow = NonNullable<Awaited<ReturnType<ReturnType<typeof leadReader>>>>
+export type LeadRow = NonNullable<Awaited<ReturnType<typeof findLead>>>
 
 /** How many events of a lead are read at once. */
 export const EVENTS_AT_ONCE = 1000

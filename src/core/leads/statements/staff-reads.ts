@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../../database/orm.ts'
-import type { InHistory } from '../decisions/closed-webhook.ts'
+import type { InHistory } from '../decisions/closed-event.ts'
 import { leadsEnd } from './leads-now.ts'
 import { openBorrower, openMetadata, openNotes } from './sealed-lead.ts'
 

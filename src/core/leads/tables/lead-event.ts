@@ -1,23 +1,23 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { type ClosedPayload, LEAD_CLOSED_WEBHOOK, type WebhookName } from '../decisions/closed-webhook.ts'
+import { type ClosedPayload, type FeedEventName, LEAD_CLOSED_EVENT } from '../decisions/closed-event.ts'
 import type { EventPayload } from '../decisions/event-payloads.ts'
 import { milestoneNames } from '../decisions/milestones.ts'
 import { instant, oneOf } from '../../database/columns.ts'
 import { Lead } from './lead.ts'
 import { Partner } from '../../partners/tables/partner.ts'
 
-/** An event of a lead's history, or what is sent as a webhook like one: that the lead was closed. */
+/** An event of a lead's history, or, outside of it, that the lead was closed. */
 export const LeadEvent = defineEntity({
   name: 'LeadEvent',
   tableName: 'lead_events',
   properties: {
-    /** `evt_<uuidv7>`, the webhook-id of its delivery. */
+    /** `evt_<uuidv7>`, the webhook-id of its delivery if it has one. */
     id: p.text().primary(),
     lead: () => p.manyToOne(Lead).deleteRule('restrict'),
     partner: () => p.manyToOne(Partner).deleteRule('restrict'),
     /** Place in the lead's history, 1 for lead_received, without gaps; null for what is not in it. */
     position: p.integer().nullable(),
-    eventName: p.text().$type<WebhookName>(),
+    eventName: p.text().$type<FeedEventName>(),
     eventPayload: p.json<EventPayload | ClosedPayload>().nullable(),
     dedupeKey: p.text(),
     /** Of a score update of the timer's. */
@@ -31,11 +31,11 @@ export const LeadEvent = defineEntity({
   checks: [
     {
       name: 'lead_events_event_name_check',
-      expression: oneOf('event_name', [...milestoneNames, LEAD_CLOSED_WEBHOOK]),
+      expression: oneOf('event_name', [...milestoneNames, LEAD_CLOSED_EVENT]),
     },
     {
       name: 'lead_events_history_check',
-      expression: `(position is null) = (event_name = '${LEAD_CLOSED_WEBHOOK}')`,
+      expression: `(position is null) = (event_name = '${LEAD_CLOSED_EVENT}')`,
     },
     { name: 'lead_events_position_check', expression: 'position >= 1' },
     // with the key, it is there once

@@ -40,8 +40,6 @@ export const Lead = defineEntity({
     onboardingSentAt: instant().nullable(),
     closedAt: instant().nullable(),
     closeReason: p.text().$type<AnyCloseReason>().nullable(),
-    /** Somebody wanted to close it once: a lead of which nobody did is read without a look at what waits. */
-    hasClosings: p.boolean().default(false),
     erasedAt: instant().nullable(),
     /** Set while the law wants its data kept: it is not erased. */
     heldAt: instant().nullable(),

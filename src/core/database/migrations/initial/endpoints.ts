@@ -21,7 +21,6 @@ create table endpoints (
   incident text
     constraint endpoints_incident_check check (incident in ('failing', 'paused')),
   next_probe_at timestamptz,
-  is_told_of_closing boolean not null default false,
   constraint endpoints_url_check check (url is not null or state = 'paused'),
   constraint endpoints_paused_check check ((state = 'paused') = (paused_by is not null))
 );

@@ -39,7 +39,6 @@ create table leads (
   created_at timestamptz not null,
   updated_at timestamptz not null,
   generation int not null default 1,
-  has_closings boolean not null default false,
   email_hash text,
   constraint leads_counters_check check (next_position >= 1 and next_sequence >= 1),
   constraint leads_personal_check check (personal is not null or erased_at is not null),

@@ -1,0 +1,121 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { leadsOf } from '../support/leads.ts'
+import { partnerCalls, type TestPartner } from '../support/service.ts'
+import { type SharedService, sharedService } from '../support/shared-service.ts'
+import { until } from '../support/until.ts'
+
+describe('close-lead', () => {
+  let service: SharedService
+  let partner: TestPartner
+  let post: (path: string, body: object) => Promise<{ status: number; body: Answer }>
+
+  interface Answer {
+    data: Record<string, unknown>
+    closing?: { at: string; reason: string }
+    error: { code: string; message: string }
+  }
+
+  beforeAll(async () => {
+    service = await sharedService()
+    partner = await service.addPartner()
+    post = partnerCalls(service.port, partner.key).post as unknown as typeof post
+  }, 60_000)
+
+  const start = () => leadsOf(service, partner).start()
+
+  it('closes the lead at once, with its rows in the audit', async () => {
+    const lead = await start()
+    const { status, body } = await post('close-lead', { lead_id: lead, reason: 'withdrew' })
+    expect([status, body.data]).toEqual([
+      200,
+      {
+        lead_id: lead,
+        reason: 'withdrew',
+        closed_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+      },
+    ])
+    const { body: read } = await post('get-lead', { lead_id: lead })
+    expect(read).toMatchObject({
+      data: { closed_at: body.data.closed_at },
+      closing: { at: body.data.closed_at, reason: 'withdrew' },
+    })
+    const { body: listed } = await post('list-leads', { closed: true, limit: 1 })
+    expect(listed.data).toMatchObject([{ lead_id: lead, closed_at: body.data.closed_at }])
+    const audit = await service.sql
+      .selectFrom('audit')
+      .select(['actor', 'action', 'outcome'])
+      .where('lead_id', '=', lead)
+      .orderBy('id')
+      .execute()
+    const by = expect.stringMatching(/^key \d+$/)
+    expect(audit).toEqual([
+      { actor: by, action: 'lead.close', outcome: 'begun' },
+      { actor: by, action: 'lead.close', outcome: 'done' },
+    ])
+  })
+
+  it('records what has arrived before, sends open webhooks, and has an entry in list-events', async () => {
+    const lead = await start()
+    await service.referrals.signal(lead, 'contract_signed')
+    await post('close-lead', { lead_id: lead, reason: 'withdrew' })
+    await partner.endpoint.until((all) => all.some(({ event }) => event.type === 'contract_signed'))
+    const entry = await until(async () => {
+      const { body } = await post('list-events', { limit: 100, webhooks: true })
+      const of = (body.data as unknown as Record<string, unknown>[]).filter((each) => each.lead_id === lead)
+      return of.at(-1)?.event_name === 'lead.closed' && of
+    })
+    expect(entry && entry.map(({ event_name: name }) => name)).toEqual([
+      'lead_received',
+      'contract_signed',
+      'lead.closed',
+    ])
+    expect(entry && entry.at(-1)).toMatchObject({
+      event_payload: { reason: 'withdrew' },
+      sequence: null,
+      webhook_body: null,
+    })
+    const { body } = await post('get-events', { lead_id: lead })
+    expect(JSON.stringify(body)).not.toContain('lead.closed')
+  })
+
+  it('answers a repeat with when and why the lead was closed first', async () => {
+    const lead = await start()
+    const first = await post('close-lead', { lead_id: lead, reason: 'withdrew' })
+    expect(await post('close-lead', { lead_id: lead, reason: 'duplicate' })).toMatchObject({
+      status: 200,
+      body: first.body,
+    })
+  })
+
+  it('is shown beside the data, where no custom field takes its place', async () => {
+    const lead = await start()
+    await post('update-partner-info', { lead_id: lead, closing: 'mine', closed_at: 'mine' })
+    expect((await post('get-lead', { lead_id: lead })).body).not.toHaveProperty('closing')
+    await post('close-lead', { lead_id: lead, reason: 'ineligible' })
+    expect((await post('get-lead', { lead_id: lead })).body).toMatchObject({
+      data: { closing: 'mine', closed_at: 'mine' },
+      closing: { reason: 'ineligible' },
+    })
+  })
+
+  it.each([
+    [{}, 400, 'Invalid request: lead_id is required'],
+    [
+      { lead_id: 1 },
+      400,
+      'Invalid request: reason is required: it must be one of withdrew, unreachable, ineligible, financed_elsewhere, duplicate, mistake, other.',
+    ],
+    [{ lead_id: 1, reason: 'he died' }, 400, 'Invalid request: reason must be one of withdrew, '],
+    [{ lead_id: 1, reason: 'erased' }, 400, 'Invalid request: reason must be one of withdrew, '],
+    [{ lead_id: 1, reason: 'other', cancel: true }, 400, 'cancel'],
+    [{ lead_id: 2_000_000_000, reason: 'withdrew' }, 404, 'Lead not found.'],
+  ])('answers %j with %d', async (body, status, message) => {
+    const answer = await post('close-lead', body)
+    expect([answer.status, answer.body.error.message]).toEqual([status, expect.stringContaining(message)])
+  })
+
+  it('does not know another partner’s lead', async () => {
+    const other = await leadsOf(service, await service.addPartner()).start()
+    expect((await post('close-lead', { lead_id: other, reason: 'withdrew' })).status).toBe(404)
+  })
+})
