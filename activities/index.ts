@@ -10,7 +10,6 @@ import { clockActivities } from './sandbox/advance-clock.ts'
 import { certificationActivities } from './self-service/certify.ts'
 import { closeLeadActivity } from './close-lead.ts'
 import { deliverWebhookActivity } from './deliver-webhook.ts'
-import { erasureActivities } from './erasure/erasures.ts'
 import { endpointChangeActivities } from './self-service/endpoint-changes.ts'
 import { notifyActivity } from './notify.ts'
 import { dateActivities } from './sandbox/pass-dates.ts'
@@ -45,7 +44,6 @@ export type ActivityDependencies = Needs<typeof recordMilestonesActivity> &
   Needs<typeof certificationActivities> &
   Needs<typeof endpointChangeActivities> &
   Needs<typeof pingEndpointActivity> &
-  Needs<typeof erasureActivities> &
   Needs<typeof wakeLeadsActivity> &
   Needs<typeof notifyActivity>
 
@@ -93,8 +91,6 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...certificationActivities(dependencies),
     ...endpointChangeActivities(dependencies),
     pingEndpoint: pingEndpointActivity(dependencies),
-
-    ...erasureActivities(dependencies),
 
     wakeLeads: wakeLeadsActivity(dependencies),
     notify: notifyActivity(dependencies),

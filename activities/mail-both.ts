@@ -80,11 +80,7 @@ interface Texts {
 
 type Outcome = 'sent' | 'not_allowed' | 'no_address' | 'failed'
 
-export interface Mailed {
+interface Mailed {
   partner: Outcome
   staff: Outcome
 }
-
-/** Whether the partner was told, or staff in place of a partner who has no contact. */
-export const hasTold = ({ partner, staff }: Mailed): boolean =>
-  (partner === 'no_address' ? staff : partner) === 'sent'

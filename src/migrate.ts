@@ -1,19 +1,12 @@
-import { type Config, readConfig } from './config.ts'
+import { readConfig } from './config.ts'
 import { migrateDeployment } from './core/record/statements/deployment.ts'
-import { eraseMigrated } from './capabilities/erasure/migrated.ts'
-import { connect, type Sql, sqlOf } from './core/database/orm.ts'
+import { connect, sqlOf } from './core/database/orm.ts'
 import { codeOf, isDenied } from './core/database/error-codes.ts'
 import { applyRoles, isLoginRefused, provideLogin } from './core/database/roles.ts'
 import { isLockTimeout } from './core/database/database-away.ts'
 import { migrationPatience } from './core/database/schema/migrating.ts'
 import { olderServer } from './core/database/schema/server-version.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
-
-/** What rooms do with a database that nothing serves yet, and the lines that they print. */
-const onceMigrated: ((sql: Sql, config: Config<'migrate'>) => Promise<string[]>)[] = [
-  // a restored backup may have what was erased since
-  eraseMigrated,
-]
 
 const NO_SUCH_DATABASE = '3D000'
 
@@ -32,10 +25,7 @@ try {
   if (fault !== undefined && ownerUrl !== undefined) throw new Error(fault)
   if (fault !== undefined) say(`Without roles for logins of their own: ${fault}`)
   if (ownerUrl !== undefined) await provideLogin(orm, url)
-  const lines: string[] = []
-  for (const step of onceMigrated) lines.push(...(await step(sqlOf(orm), config)))
-  process.stdout.write(`${applied === 0 ? 'The schema is up to date' : `Applied ${applied} migration(s)`}.\n`)
-  lines.forEach(say)
+  say(`${applied === 0 ? 'The schema is up to date' : `Applied ${applied} migration(s)`}.`)
 } catch (error) {
   fail(`The database cannot be migrated: ${reasonOf(error)}${remedyFor(error)}`)
 } finally {

@@ -8,10 +8,7 @@ import { oldNotices } from './core/endpoints/statements/old-notices.ts'
 import { oldIdempotencyKeys } from './core/idempotency/statements/old-idempotency-keys.ts'
 
 /** The settings of worker and staff that classes read. */
-type Settings = Pick<
-  Config<'worker'>,
-  'ERASURE_JOURNAL' | 'BACKUP_RETENTION_DAYS' | Extract<keyof Config<'worker'>, `RETENTION_${string}`>
->
+type Settings = Pick<Config<'worker'>, 'ERASURE_LOG' | Extract<keyof Config<'worker'>, `RETENTION_${string}`>>
 
 /** What is removed when it is old, in the order in which it is removed. */
 export const retained: readonly Retained<Settings>[] = [

@@ -100,6 +100,7 @@ export async function runApi({ config, temporal, build, log, stopWith }: ApiSett
     allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
     egressAddresses: config.EGRESS_ADDRESSES,
     sinkBase: sinkBaseOf(config, () => portOf(app)),
+    erasureLog: config.ERASURE_LOG,
   }
   const app = await buildApp({
     environment: config.ENVIRONMENT,

@@ -1,7 +1,6 @@
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import { countedFailures } from './activity-failures.ts'
-import { overdueErasures, requireJournal } from './capabilities/erasure/worker.ts'
 import type { Build } from './config/build.ts'
 import type { Config, TemporalSettings } from './config.ts'
 import { clientCertificate } from './config/temporal.ts'
@@ -35,12 +34,7 @@ import { workerActivities } from './worker-activities.ts'
 import { mailerOf } from './worker-mailer.ts'
 import { runJobs } from './worker-jobs.ts'
 import { workerReadiness } from './worker-readiness.ts'
-import {
-  connectToTemporal,
-  requireDatabase,
-  requireForRooms,
-  requireNamespace,
-} from './worker-requirements.ts'
+import { connectToTemporal, requireDatabase, requireNamespace } from './worker-requirements.ts'
 import { workflowBundle } from './workflow-bundle.ts'
 
 interface RunningWorker {
@@ -135,10 +129,6 @@ async function connectToServers({ config, temporal, log }: WorkerSettings) {
   const sql = sqlOf(orm)
   const deploymentId = await requireDatabase(sql, config)
   await warnOfConnections(sql, config.DATABASE_POOL, log)
-  await requireForRooms(sql, config, [
-    // that nothing is erased which a restored backup could bring back unnoticed
-    requireJournal,
-  ])
   const { client, guard } = createTemporalClient(temporal, { deployment: async () => deploymentId, log })
   await requireNamespace(client, guard)
   return { connection, orm, poolUse, sql, client, guard, deploymentId }
@@ -161,11 +151,7 @@ function createTools({ config, temporal, build, log }: WorkerSettings, servers: 
   })
   registerWorkerDatabase(registry, async () => (await findDatabaseFault(sql)) === undefined)
   registerBacklog(registry, () => readBacklog(sql))
-  registerWaiting(registry, sql, [
-    endingKeys,
-    // by room
-    overdueErasures,
-  ])
+  registerWaiting(registry, sql, [endingKeys])
   return {
     referrals: createReferrals({ client, sql, onCutOff }),
     startEndpoint: createEndpointStarter(client),

@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util'
-import { loadEraseMigrated } from './capabilities/erasure/start.ts'
 import { loadMoveSinks } from './capabilities/sandbox/start.ts'
 import { processEnvironment } from './config.ts'
 import { banner, sandboxJson } from './embedded/banner.ts'
@@ -74,7 +73,6 @@ async function start(): Promise<void> {
     print: (line) => print(line),
     onceMigrated: [
       // each loaded while PostgreSQL starts
-      loadEraseMigrated,
       loadMoveSinks,
     ],
   })

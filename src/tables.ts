@@ -11,8 +11,6 @@ import { EndpointChange } from './core/endpoints/tables/endpoint-change.ts'
 import { EndpointPing } from './capabilities/self-service/tables/endpoint-ping.ts'
 import { EndpointSecret } from './core/endpoints/tables/endpoint-secret.ts'
 import { Endpoint } from './core/endpoints/tables/endpoint.ts'
-import { ErasureIntent } from './capabilities/erasure/tables/erasure-intent.ts'
-import { Erasure } from './capabilities/erasure/tables/erasure.ts'
 import { Export } from './capabilities/access/tables/export.ts'
 import { IdempotencyKey } from './core/idempotency/tables/idempotency-key.ts'
 import { Lease } from './core/database/tables/lease.ts'
@@ -51,8 +49,6 @@ export const entities = [
   Sink,
   SinkWebhook,
   EncryptionKey,
-  Erasure,
-  ErasureIntent,
   RetentionRun,
   Lease,
   SandboxRun,
@@ -74,7 +70,6 @@ interface Given {
   endpoint_pings: 'id'
   audit: 'id'
   sink_webhooks: 'id'
-  erasures: 'id'
   sandbox_runs: 'id'
 }
 

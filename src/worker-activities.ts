@@ -13,12 +13,7 @@ import { fewAtATime, type Mailer } from '../activities/mailer.ts'
 import { createOnboardingMails } from '../activities/onboarding-mails.ts'
 import { countedProvider, httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
 import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
-import { eraseRestored } from './capabilities/erasure/worker.ts'
-import { erasureTools } from './capabilities/erasure/statements/journal.ts'
-import { createLeadEnder } from './capabilities/erasure/workflows/erasures.ts'
 import { forRestore } from './capabilities/restore/worker.ts'
-import { advanceId } from './capabilities/sandbox/decisions/lead-clock.ts'
-import { scenarioId } from './capabilities/sandbox/decisions/scenarios.ts'
 import { forSandbox } from './capabilities/sandbox/worker.ts'
 import type { Config } from './config.ts'
 import type { Sql } from './core/database/orm.ts'
@@ -72,17 +67,6 @@ export function workerActivities(options: Options) {
     letterhead,
     mostAtATime,
   })
-  /** The ids of a lead's workflows beside its own, by room. */
-  const besideLead: ((leadId: number) => string)[] = [
-    // what moves its clock
-    scenarioId,
-    advanceId,
-  ]
-  /** What rooms do once the record was restored, before any workflow goes on with it. */
-  const onceRestored: ((onPage: () => void) => Promise<void>)[] = [
-    // before any workflow goes on with a lead that was erased
-    eraseRestored(options),
-  ]
   const scoreProvider = countedProvider(scoreProviderOf(config), observe)
   const dependencies = {
     ...attempting,
@@ -99,10 +83,7 @@ export function workerActivities(options: Options) {
     // those to borrowers have places of their own
     mailer: fewAtATime(mailer, mostAtATime),
     onboardingMails,
-    onceRestored,
     // by room
-    erasure: erasureTools(config),
-    endWorkflows: createLeadEnder({ client, besideLead }),
     ...forRestore({ client, referrals }),
     ...forSandbox(referrals),
   }

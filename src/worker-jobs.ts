@@ -1,8 +1,6 @@
 import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import { keepIntentsEnded } from './capabilities/erasure/intents-loop.ts'
-import { erasuresLeftOut } from './capabilities/erasure/worker.ts'
 import { restoresLeftOut } from './capabilities/restore/worker.ts'
 import { keepRetention } from './capabilities/retention/retention-loop.ts'
 import { runsLeftOut } from './capabilities/sandbox/worker.ts'
@@ -45,7 +43,6 @@ export async function runJobs(given: Options): Promise<void> {
     // by room
     keepForgetting(options),
     keepRetention({ ...options, retained }),
-    keepIntentsEnded(options),
   ]
   await Promise.all(jobs)
 }
@@ -60,7 +57,6 @@ async function keepSwept(options: Options & { watchLoop: WatchLoop }): Promise<v
       resendsLeftOut(createResendStarter(client)),
       restoresLeftOut(client),
       ...requestsLeftOut(client),
-      erasuresLeftOut({ client, sql }),
       ...runsLeftOut({ client, sql, log }),
     ],
     chores: [

@@ -60,19 +60,6 @@ export async function requireDatabase(sql: Sql, config: Config<'worker'>): Promi
   return id
 }
 
-/** Rejects with one line that says what to do. */
-type Requirement = (sql: Sql, config: Config<'worker'>) => Promise<void>
-
-/** What rooms need. */
-export async function requireForRooms(
-  sql: Sql,
-  config: Config<'worker'>,
-  requirements: readonly Requirement[],
-): Promise<void> {
-  for (const requirement of requirements)
-    await requirement(sql, config).catch((error: unknown) => fail(reasonOf(error)))
-}
-
 /** Requires a namespace that belongs to this deployment and has every search attribute. */
 export async function requireNamespace(client: Client, guard: NamespaceGuard): Promise<void> {
   const { namespace } = client.options

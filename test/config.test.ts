@@ -19,7 +19,7 @@ const production = {
   MAIL_REPLY_TO: 'help@example.com',
   MAIL_FOOTER: 'Example Inc., 1 Main Street',
   SCORE_PROVIDER_URL: 'https://scores.example.com/gains',
-  ERASURE_JOURNAL: '/var/lib/erasures',
+  ERASURE_LOG: '/var/lib/erasures/erasures.jsonl',
   STAFF_EMAIL: 'staff@service.example',
   TRUST_PROXY: '127.0.0.1',
 }
@@ -48,7 +48,6 @@ describe('defaults', () => {
     RETENTION_ATTEMPTS_DAYS: 30,
     RETENTION_NOTICES_DAYS: 90,
     RETENTION_ENDPOINTS_DAYS: 365,
-    RETENTION_LEADS_MOST_A_DAY: 1000,
   }
   const secrets = { ENCRYPTION_KEY: [Buffer.alloc(32, 1)], WEBHOOK_ALLOW_PRIVATE_NETWORK: false }
 
@@ -86,11 +85,7 @@ describe('defaults', () => {
         WORKER_WORKFLOW_TASKS: 20,
       },
     ],
-    [
-      'staff',
-      sandbox,
-      { ...everywhere, ...secrets, RETENTION_LEADS_MOST_A_DAY: 1000, CERTIFICATE_FILES: [] },
-    ],
+    ['staff', sandbox, { ...everywhere, ...secrets, CERTIFICATE_FILES: [] }],
     ['migrate', database, everywhere],
     ['setup-temporal', database, everywhere],
   ])(
@@ -116,9 +111,12 @@ describe('defaults', () => {
   })
 
   test.each<[Program, NodeJS.ProcessEnv]>([
-    ['api', { ...sandbox, ENVIRONMENT: 'production', TRUST_PROXY: '127.0.0.1' }],
-    ['migrate', { ...database, ENVIRONMENT: 'production', ERASURE_JOURNAL: '/journal' }],
-    ['staff', { ...sandbox, ENVIRONMENT: 'production', ERASURE_JOURNAL: '/journal' }],
+    [
+      'api',
+      { ...sandbox, ENVIRONMENT: 'production', TRUST_PROXY: '127.0.0.1', ERASURE_LOG: '/erasures.jsonl' },
+    ],
+    ['migrate', { ...database, ENVIRONMENT: 'production' }],
+    ['staff', { ...sandbox, ENVIRONMENT: 'production', ERASURE_LOG: '/erasures.jsonl' }],
   ])(
     '%s needs no mail server, score provider or other secret that it does not use',
     (program, environment) => {
@@ -139,8 +137,8 @@ describe('values', () => {
     [
       'days, or none',
       'staff',
-      { ...sandbox, RETENTION_LEADS_DAYS: 'off', RETENTION_NOTICES_DAYS: '7', BACKUP_RETENTION_DAYS: '35' },
-      { RETENTION_LEADS_DAYS: null, RETENTION_NOTICES_DAYS: 7, BACKUP_RETENTION_DAYS: 35 },
+      { ...sandbox, RETENTION_LEADS_DAYS: 'off', RETENTION_NOTICES_DAYS: '7' },
+      { RETENTION_LEADS_DAYS: null, RETENTION_NOTICES_DAYS: 7 },
     ],
     ['a flag that is off', 'worker', { ...hosted, WEBHOOK_ALLOW_PRIVATE_NETWORK: 'false' }, {}],
     [
@@ -410,7 +408,11 @@ describe('refusals', () => {
     ['worker', { SCORE_PROVIDER_URL: '' }, /SCORE_PROVIDER_URL is required/],
     ['worker', { MAIL_REPLY_TO: '' }, /MAIL_REPLY_TO is required in production: name the address/],
     ['worker', { MAIL_FOOTER: '' }, /MAIL_FOOTER is required in production: onboarding emails end with/],
-    ['worker', { STAFF_EMAIL: '' }, /STAFF_EMAIL is required in production: staff are told of erasures/],
+    [
+      'worker',
+      { STAFF_EMAIL: '' },
+      /STAFF_EMAIL is required in production: staff are told of changed endpoints/,
+    ],
     ['worker', { SMTP_URL: 'smtp://mail.example.com:587' }, /SMTP_URL .* ALLOW_PLAINTEXT=smtp/],
     ['worker', { SMTP_URL: 'smtp://127.0.0.1:25?requireTLS=false' }, /SMTP_URL .*[?]requireTLS=true/],
     [
@@ -428,15 +430,15 @@ describe('refusals', () => {
       { SCORE_PROVIDER_URL: 'HTTP://scores' },
       /SCORE_PROVIDER_URL .* ALLOW_PLAINTEXT=score_provider/,
     ],
-    ...(['worker', 'staff', 'migrate'] as const).map((program): [Program, NodeJS.ProcessEnv, RegExp] => [
+    ...(['api', 'worker', 'staff'] as const).map((program): [Program, NodeJS.ProcessEnv, RegExp] => [
       program,
-      { ERASURE_JOURNAL: 'journal' },
-      /^Configuration: ERASURE_JOURNAL must be an absolute path: each program would look for a relative one/,
+      { ERASURE_LOG: 'erasures.jsonl' },
+      /^Configuration: ERASURE_LOG must be an absolute path: each program would look for a relative one/,
     ]),
-    ...(['worker', 'staff', 'migrate'] as const).map((program): [Program, NodeJS.ProcessEnv, RegExp] => [
+    ...(['api', 'worker', 'staff'] as const).map((program): [Program, NodeJS.ProcessEnv, RegExp] => [
       program,
-      { ERASURE_JOURNAL: '' },
-      /ERASURE_JOURNAL is required in production: name a folder outside the database’s disk/,
+      { ERASURE_LOG: '' },
+      /ERASURE_LOG is required in production: name a file outside the database’s disk/,
     ]),
     [
       'api',

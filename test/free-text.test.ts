@@ -63,7 +63,6 @@ describe('a reason in words of one’s own, which would be kept for good', () =>
         },
       },
     ])
-    expect(await service.sql.selectFrom('erasures').selectAll().execute()).toEqual([])
   })
 
   it('that an operator types into a signal counts as other, and is noted without its words', async () => {
@@ -103,11 +102,6 @@ describe('a reason in words of one’s own, which would be kept for good', () =>
   it('is refused by PostgreSQL too, as is a reference in words', async () => {
     const leads = (change: object) =>
       service.sql.updateTable('leads').set(change).where('id', '=', refused).execute()
-    const erasures = (change: object) =>
-      service.sql
-        .insertInto('erasures')
-        .values({ lead_id: refused, requested_by: 'key 1', due_at: new Date(), ...change })
-        .execute()
     const at = new Date()
     const hold = { held_at: at, hold_reason: 'litigation' }
     for (const [change, check] of [
@@ -116,8 +110,6 @@ describe('a reason in words of one’s own, which would be kept for good', () =>
       [() => leads({ ...hold, hold_reference: TEXT }), 'leads_hold_reference_check'],
       [() => leads({ ...hold, hold_reference: `CASE-1\n${TEXT}` }), 'leads_hold_reference_check'],
       [() => leads({ hold_reference: 'CASE-1' }), 'leads_hold_reference_check'],
-      [() => erasures({ reason: TEXT }), 'erasures_reason_check'],
-      [() => erasures({ reference: TEXT }), 'erasures_reference_check'],
     ] as const)
       await expect(change()).rejects.toThrow(check)
   })

@@ -35,8 +35,6 @@ interface Dependencies {
   ) => AsyncIterable<{ leadId: number; partnerId: number | undefined }>
   /** Has a lead's workflow continue with what the record has. False when there is neither. */
   takeOver: (leadId: number) => Promise<boolean>
-  /** What rooms do before any workflow continues with the record; each calls back now and then. */
-  onceRestored: readonly ((onPage: () => void) => Promise<void>)[]
   mailer: Mailer
   staffEmail: string | undefined
   log: Logger
@@ -48,7 +46,6 @@ export function restoreActivities({
   sql,
   leadsActiveSince,
   takeOver,
-  onceRestored,
   mailer,
   staffEmail,
   log,
@@ -68,7 +65,6 @@ export function restoreActivities({
      * when it does: its next recording tells it.
      */
     takeOverLeads: async (): Promise<{ looked: number; unanswered: number }> => {
-      for (const step of onceRestored) await step(() => heartbeat())
       const leads = leadsToTakeOver()
       const seen = new Set<number>()
       let unanswered = 0

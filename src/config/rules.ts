@@ -83,8 +83,8 @@ function hasDomain(sender: string): boolean {
   return local !== '' && isTop && others.length > 0 && others.every((label) => label !== '')
 }
 
-/** They erase leads, or erase them again after a restore. */
-const ERASING: Program[] = ['worker', 'staff', 'migrate']
+/** They erase leads. */
+const ERASING: Program[] = ['api', 'worker', 'staff']
 
 /** Production has real people’s data: nothing is invented, and only ALLOW_PLAINTEXT permits plain text. */
 function productionFaults(program: Program, settings: Settings): Fault[] {
@@ -104,14 +104,11 @@ function productionFaults(program: Program, settings: Settings): Fault[] {
       'is required in production: onboarding emails end with your postal address, and with how to get no more of them',
     )
   if (program === 'worker' && settings.STAFF_EMAIL === undefined)
+    refuse('STAFF_EMAIL', 'is required in production: staff are told of changed endpoints and failures')
+  if (ERASING.includes(program) && settings.ERASURE_LOG === undefined)
     refuse(
-      'STAFF_EMAIL',
-      'is required in production: staff are told of erasures and changed endpoints, which they can prevent',
-    )
-  if (ERASING.includes(program) && settings.ERASURE_JOURNAL === undefined)
-    refuse(
-      'ERASURE_JOURNAL',
-      'is required in production: name a folder outside the database’s disk, so that a restored backup is erased again',
+      'ERASURE_LOG',
+      'is required in production: name a file outside the database’s disk, so that a restored backup can be erased again',
     )
   if (program === 'worker' && scores === undefined)
     refuse('SCORE_PROVIDER_URL', 'is required in production: scores are never invented')

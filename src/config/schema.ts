@@ -110,15 +110,14 @@ const endpoints = {
   WEBHOOK_ALLOW_PRIVATE_NETWORK: flag.default(false),
 }
 
-/** Read by all that erase leads, or erase them again after a restore. */
+/** Read by all that erase leads. */
 const erasing = {
-  ERASURE_JOURNAL: text
-    .refine((folder) => path.isAbsolute(folder), {
+  ERASURE_LOG: text
+    .refine((file) => path.isAbsolute(file), {
       error:
         'must be an absolute path: each program would look for a relative one in the folder that it was started in',
     })
     .optional(),
-  BACKUP_RETENTION_DAYS: wholeNumber(1, 36_500, 'must be a whole number of days from 1 to 36500').optional(),
 }
 
 /** Read by all that delete what is old. */
@@ -127,13 +126,6 @@ const retained = {
   RETENTION_ATTEMPTS_DAYS: retention,
   RETENTION_NOTICES_DAYS: retention,
   RETENTION_ENDPOINTS_DAYS: retention,
-}
-const mostLeads = {
-  RETENTION_LEADS_MOST_A_DAY: wholeNumber(
-    1,
-    10_000_000,
-    'must be a whole number of leads from 1 to 10000000',
-  ).default(1000),
 }
 
 /**
@@ -145,6 +137,7 @@ export const programs = {
     ...everywhere,
     ...processes,
     ...endpoints,
+    ...erasing,
     PORT: port.default(3000),
     SINK_URL: webUrl.optional(),
     EGRESS_ADDRESSES: networks,
@@ -169,7 +162,6 @@ export const programs = {
     ...processes,
     ...endpoints,
     ...erasing,
-    ...mostLeads,
     RETENTION_LEADS_DAYS: retained.RETENTION_LEADS_DAYS.default(retentionDays.RETENTION_LEADS_DAYS),
     RETENTION_ATTEMPTS_DAYS: retained.RETENTION_ATTEMPTS_DAYS.default(retentionDays.RETENTION_ATTEMPTS_DAYS),
     RETENTION_NOTICES_DAYS: retained.RETENTION_NOTICES_DAYS.default(retentionDays.RETENTION_NOTICES_DAYS),
@@ -213,14 +205,12 @@ export const programs = {
     ENCRYPTION_KEY: encryptionKeys.optional(),
     STAFF_NAME: z.string().regex(STAFF_NAME, { error: 'must be a name of 1 to 100 characters' }).optional(),
     ...erasing,
-    ...mostLeads,
     ...z.object(retained).partial().shape,
     TEMPORAL_UI_URL: webUrl.optional(),
     CERTIFICATE_FILES: z.string().default('').transform(itemsOf),
   }),
   migrate: z.object({
     ...everywhere,
-    ...erasing,
     MIGRATION_DATABASE_URL: databaseUrl.optional(),
   }),
   'setup-temporal': z.object(everywhere),

@@ -10,7 +10,7 @@ import { planDatabase, type ServerOptions } from './servers.ts'
 import { startServices } from './services.ts'
 
 /** What a room does with a database that nothing serves yet. */
-type OnceMigrated = (sql: Sql, settings: { ERASURE_JOURNAL: string; apiUrl: string }) => Promise<unknown>
+type OnceMigrated = (sql: Sql, settings: { apiUrl: string }) => Promise<unknown>
 
 interface SandboxOptions extends ServerOptions {
   /** Gets one line for each webhook. */
@@ -60,7 +60,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     // nobody balances over it
     DRAIN_SECONDS: environment.DRAIN_SECONDS || '0',
     STAFF_EMAIL: environment.STAFF_EMAIL || 'staff@example.com',
-    ERASURE_JOURNAL: journalOf(options),
+    ERASURE_LOG: erasureLogOf(options),
   }
   const [provided, services] = await Promise.all([
     prepareDatabase(
@@ -81,8 +81,8 @@ function folderOutside(dataDirectory: string): string | undefined {
 }
 
 /** Outside PostgreSQL's folder, whose copies it is for. */
-const journalOf = ({ dataDirectory, environment }: Pick<SandboxOptions, 'dataDirectory' | 'environment'>) =>
-  path.resolve(environment.ERASURE_JOURNAL || path.join(dataDirectory, 'erasures'))
+const erasureLogOf = ({ dataDirectory, environment }: SandboxOptions) =>
+  path.resolve(environment.ERASURE_LOG || path.join(dataDirectory, 'erasures.jsonl'))
 
 /** Finds faulty settings before anything is started. */
 function checkSettings(options: SandboxOptions) {
@@ -102,7 +102,7 @@ function checkSettings(options: SandboxOptions) {
   const { PORT: port } = readConfig('api', defaults, given)
   const { ENCRYPTION_KEY: encryptionKeys } = readConfig('worker', defaults, {
     ...given,
-    ERASURE_JOURNAL: journalOf(options),
+    ERASURE_LOG: erasureLogOf(options),
   })
   return { port, encryptionKeys }
 }
@@ -151,8 +151,7 @@ async function prepareDatabase(
     const orm = await connect(url)
     try {
       await migrateDeployment(orm, 'sandbox')
-      const ERASURE_JOURNAL = journalOf({ dataDirectory, environment })
-      for (const step of steps) await step(sqlOf(orm), { ERASURE_JOURNAL, apiUrl })
+      for (const step of steps) await step(sqlOf(orm), { apiUrl })
       const previous = settings.demo
       const provided = await provideDemoPartner(orm, { previous, endpointUrl, encryptionKeys, report })
       settings.demo = provided.demo

@@ -36,10 +36,6 @@ export function leadId(text: string): number {
   return idFrom(text.replace(/^lead-/, ''), 'Use the lead_id that create-lead returned.')
 }
 
-export function keyId(text: string): number {
-  return idFrom(text, 'Use the key’s number: see "key list PARTNER".')
-}
-
 /** `text` such as `90m` in milliseconds. */
 function durationMs(text: string): number | undefined {
   const [, amount, unit] = /^(\d{1,7})([smhd])$/.exec(text) ?? []

@@ -8,7 +8,6 @@ import { addAuditCommands } from '../capabilities/audit/commands/audit.ts'
 import { addDeliveryCommands } from '../core/deliveries/commands/delivery.ts'
 import { addEndpointCommands } from '../core/endpoints/commands/endpoint.ts'
 import { addEncryptionCommands } from '../capabilities/encryption/commands/encryption.ts'
-import { erasuresInbox } from '../capabilities/erasure/commands/inbox.ts'
 import { restoresInbox } from '../capabilities/restore/commands/inbox.ts'
 import { retentionInbox } from '../capabilities/retention/commands/inbox.ts'
 import { certifyFirst } from '../capabilities/self-service/commands/certify-first.ts'
@@ -20,9 +19,7 @@ import { keysInbox } from '../core/partners/commands/inbox.ts'
 import { temporalInbox } from '../core/temporal/commands/inbox.ts'
 import { certificatesInbox } from './inbox-certificates.ts'
 import { addInboxCommand } from './inbox-command.ts'
-import { erasuresAskedFor } from '../capabilities/erasure/commands/asked-for.ts'
-import { addErasureCommands } from '../capabilities/erasure/commands/erasure.ts'
-import { eraseAgain } from '../capabilities/erasure/commands/erasure-journal.ts'
+import { addErasureCommands } from '../capabilities/erasure/commands/lead-erasure.ts'
 import { addKeyCommands } from '../core/partners/commands/key.ts'
 import { addFindCommand } from '../core/leads/commands/find.ts'
 import { addLeadCommands } from '../core/leads/commands/lead.ts'
@@ -58,7 +55,6 @@ const added = {
     temporalInbox,
     restoresInbox,
     unstartedInbox,
-    erasuresInbox,
     endpointsInbox,
     givenUpInbox,
     noticesInbox,
@@ -66,21 +62,13 @@ const added = {
     onboardingInbox,
     keysInbox,
     certificatesInbox,
-    retentionInbox(retained),
+    retentionInbox,
     withoutNewsInbox,
   ],
   retained,
-  askedFor: [
-    // that a revoked key does not take back
-    erasuresAskedFor,
-  ],
   certify: [
     // before a URL of staff's is set
     certifyFirst,
-  ],
-  onceRestored: [
-    // before any process reads what was erased
-    eraseAgain,
   ],
 }
 
@@ -106,13 +94,13 @@ export function staffProgram(run: Run, output: OutputConfiguration = {}): Comman
   addInboxCommand(program, run, added.inbox)
   addFindCommand(program, run)
   addPartnerCommands(program, run)
-  addKeyCommands(program, run, added.askedFor)
+  addKeyCommands(program, run)
   addEndpointCommands(program, run, added.certify)
   addMilestoneCommand(program, run)
   addLeadCommands(program, run)
   addDeliveryCommands(program, run)
   addWorkflowCommands(program, run)
-  addRecordCommands(program, run, added.onceRestored)
+  addRecordCommands(program, run)
   addEncryptionCommands(program, run)
   addAuditCommands(program, run)
   addLeadExport(program, run)

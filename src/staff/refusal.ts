@@ -22,7 +22,7 @@ export function failureOf(error: unknown, temporalAddress = ''): Failure {
     return { message: line, reason: 'refused', outcome: 'failed' }
   }
   if (isFileFault(error)) {
-    const message = `A file cannot be used (${line}): let your user read and write it, or correct the setting that names it, such as ERASURE_JOURNAL.`
+    const message = `A file cannot be used (${line}): let your user read and write it, or correct the setting that names it, such as ERASURE_LOG.`
     return { message, reason: 'error', outcome: 'failed' }
   }
   if (isTemporalAway(error)) {

@@ -15,7 +15,6 @@ describe('taking leads over after a restore', () => {
         yield { leadId: 2, partnerId }
       },
       takeOver: async () => Promise.reject(new Error('deadline exceeded')),
-      onceRestored: [],
       mailer: createMailer({
         environment: 'sandbox',
         deployment: 'test',

@@ -38,7 +38,6 @@ describe('telling partners that the record was restored', () => {
       sql,
       async *leadsActiveSince() {},
       takeOver: async () => true,
-      onceRestored: [],
       mailer: createMailer({
         environment: 'production',
         deployment: 'test',

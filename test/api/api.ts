@@ -78,7 +78,8 @@ export async function prepareApi({
       return 'accepted'
     },
     startEndpoint: (id) => void requested.push(`endpoint ${id}`),
-    startErasure: (id) => void requested.push(`erase ${id}`),
+    erasureLog: undefined,
+    endReferral: (id) => void requested.push(`erase ${id}`),
     closeLead: async (id, reason) => {
       await closeLead(sql, id, reason)
       return true

@@ -26,7 +26,7 @@ const webhook = 'the webhook contract_signed (evt_1)'
 describe('a lead', () => {
   it.each<[string, Partial<LeadFacts>, string, Date | null, string]>([
     ['that is idle', {}, 'the milestone after contract_signed', null, 'lead show 7'],
-    ['that was erased', { ...closed, erased_at: at }, 'nothing: it was erased', at, 'erasure show 7'],
+    ['that was erased', { ...closed, erased_at: at }, 'nothing: it was erased', at, 'lead show 7'],
     [
       'without a workflow',
       { ...open, workflow_started_at: null },

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import {
@@ -57,7 +58,7 @@ describe('a change that a partner asked for in production', () => {
       MAIL_FOOTER: 'Example Inc., 1 Main Street',
       STAFF_EMAIL: 'staff@service.example',
       SCORE_PROVIDER_URL: 'http://127.0.0.1:1',
-      ERASURE_JOURNAL: temporaryFolder(),
+      ERASURE_LOG: path.join(temporaryFolder(), 'erasures.jsonl'),
     })
     context = await contextOf(service.environment)
     await context.deployment()

@@ -1,13 +1,11 @@
-import { readFileSync, readdirSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { erasuresOf } from '../../src/capabilities/erasure/statements/requests.ts'
+import { erase, hold, release } from '../../src/capabilities/erasure/commands/lead-erasure.ts'
 import { resend } from '../../src/core/deliveries/commands/delivery-resend.ts'
-import * as erasures from '../../src/capabilities/erasure/commands/erasure.ts'
 import { close } from '../../src/core/leads/commands/lead.ts'
-import { erase } from '../../src/capabilities/erasure/commands/lead-erasure.ts'
 import { showLead } from '../../src/core/leads/commands/lead-view.ts'
 import { milestone } from '../../src/core/leads/commands/milestone.ts'
 import { requireLead } from '../../src/core/leads/commands/require-lead.ts'
@@ -29,28 +27,31 @@ const LEAD = {
   notes: `${canary('Notes')} lost his job`,
 }
 
-/** In a sandbox, where it is carried out at once. */
 describe('a lead that is erased', () => {
   let service: Service
   let partner: Awaited<ReturnType<typeof sandboxPartner>>
   let context: Awaited<ReturnType<typeof contextOf>>
-  let journal: string
+  let log: string
   let lead: number
   let eventIds: string[]
+  let answerLate: () => void
 
   beforeAll(async () => {
-    journal = path.join(temporaryFolder(), 'erasures')
-    service = await prepareService({ ERASURE_JOURNAL: journal, BACKUP_RETENTION_DAYS: '35' })
+    log = path.join(temporaryFolder(), 'erasures.jsonl')
+    service = await prepareService({ ERASURE_LOG: log })
     const [api] = await Promise.all([service.startApi(), service.startWorker()])
     partner = await sandboxPartner(service, api.port)
     context = await contextOf(service.environment)
     lead = await createLead()
     await partner.endpoint.until(({ length }) => length === 1)
+    const late = Promise.withResolvers<void>()
+    answerLate = late.resolve
     // what it answers to the next is still waited for when the lead is erased
-    partner.endpoint.answer = (_, response) => void response.writeHead(500).end(canary('Answer'))
+    partner.endpoint.answer = (_, response) =>
+      void late.promise.then(() => response.writeHead(500).end(canary('Answer')))
     await partner.simulate(lead, { event_name: 'contract_signed' })
     await partner.simulate(lead, { event_name: 'escrow_funded' })
-    await until(async () => (await rowsWith(canary('Answer'))).length > 0)
+    await partner.endpoint.until(({ length }) => length === 2)
     // transactions in the server's other databases hold events back for a moment
     eventIds = await until(async () => {
       const ids = await eventsOf()
@@ -59,7 +60,9 @@ describe('a lead that is erased', () => {
   }, 60_000)
 
   async function createLead(): Promise<number> {
-    const { lead_id: leadId } = await partner.post('create-lead', LEAD, { 'idempotency-key': canary('Key') })
+    const { lead_id: leadId } = await partner.post('create-lead', LEAD, {
+      'idempotency-key': canary(`Key${randomBytes(4).toString('hex')}`),
+    })
     await partner.post('update-partner-info', {
       lead_id: leadId,
       branch: canary('Metadata'),
@@ -82,11 +85,11 @@ describe('a lead that is erased', () => {
   }
 
   /** What the other tables' search cannot read. */
-  const sealedOf = () =>
+  const sealedOf = (id = lead) =>
     service.sql
       .selectFrom('leads')
       .select(['personal', 'email_hash', 'notes', 'metadata'])
-      .where('id', '=', lead)
+      .where('id', '=', id)
       .executeTakeFirst()
 
   const eventsOf = async () => {
@@ -95,26 +98,22 @@ describe('a lead that is erased', () => {
     }
     return data.filter(({ lead_id: id }) => id === lead).map(({ event_id: id }) => id)
   }
-  const erased = () =>
-    until(async () => {
-      const [latest] = await erasuresOf(service.sql, lead)
-      return latest?.checked_at ? latest : undefined
-    })
-  const handle = (prefix = 'lead') => service.client.workflow.getHandle(`${prefix}-${lead}`)
+  const handle = (id = lead) => service.client.workflow.getHandle(`lead-${id}`)
+  const linesOf = () =>
+    readFileSync(log, 'utf8')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as { lead_id: number })
 
   it('is not found by any call, and nothing of it is left in any table', async () => {
-    expect((await rowsWith(`canary${mark}`)).toSorted()).toEqual(['attempts', 'idempotency_keys', 'leads'])
+    expect((await rowsWith(`canary${mark}`)).toSorted()).toEqual(['idempotency_keys', 'leads'])
     expect(await sealedOf()).toMatchObject({
       personal: expect.any(String),
       email_hash: expect.any(String),
       notes: expect.any(String),
     })
-    const requested = await partner.post('erase-lead', { lead_id: lead, reason: 'borrower_request' })
-    expect(requested).toMatchObject({
-      status: 200,
-      data: { lead_id: lead, requested_at: expect.any(String), due_at: expect.any(String) },
-    })
-    await erased()
+    const erased = await partner.post('erase-lead', { lead_id: lead, reason: 'borrower_request' })
+    expect(erased).toMatchObject({ status: 200, data: { lead_id: lead, erased_at: expect.any(String) } })
     expect(await rowsWith(`canary${mark}`)).toEqual([])
     expect(await sealedOf()).toEqual({ personal: null, email_hash: null, notes: null, metadata: {} })
 
@@ -125,6 +124,7 @@ describe('a lead that is erased', () => {
       ['get-deliveries', {}],
       ['update-partner-info', { branch: 'Austin' }],
       ['update-partner-info', {}],
+      ['close-lead', { reason: 'other' }],
       ['erase-lead', {}],
       ['sandbox/get-clock', {}],
       ['sandbox/advance-clock', { days: 1 }],
@@ -140,8 +140,18 @@ describe('a lead that is erased', () => {
     expect(await rowsWith('Austin')).toEqual([])
   })
 
+  it('has nothing written of what its endpoint answers late', async () => {
+    const { length } = await service.sql.selectFrom('attempts').select('id').execute()
+    answerLate()
+    await until(async () => {
+      const open = service.sql.selectFrom('attempts').select('id').where('finished_at', 'is', null)
+      return (await open.execute()).length === 0
+    })
+    expect(length).toBe(2)
+    expect(await rowsWith(`canary${mark}`)).toEqual([])
+  })
+
   it('keeps its ids and milestones, and is not listed', async () => {
-    expect(eventIds).toHaveLength(3)
     expect(await eventsOf()).toEqual(eventIds)
     expect((await partner.post('list-leads', {})).data).toEqual([])
     for (const event_id of eventIds) {
@@ -162,7 +172,6 @@ describe('a lead that is erased', () => {
 
   it('has no workflow any more, and none is started', async () => {
     expect(await handle().result()).toBe('erased')
-    expect(await handle('erasure').result()).toBe('erased')
     const { length } = partner.endpoint.arrivals
     await service.referrals.signal(lead, 'mortgage_ready')
     await handle().result()
@@ -170,45 +179,16 @@ describe('a lead that is erased', () => {
     expect(partner.endpoint.arrivals).toHaveLength(length)
   })
 
-  it('has a certificate that says what was erased, how that was checked, and until when backups have it', async () => {
-    const { certificate, erased_at: at } = await erased()
-    expect(certificate).toMatchObject({
-      rows: { leads: 1, idempotency_keys: 1, deliveries: 2 },
-      checked: { left: { leads: 0, idempotency_keys: 0, onboarding_mails: 0, deliveries: 0, attempts: 0 } },
-      backups: { retention_days: 35 },
-    })
-    const last = new Date(certificate?.backups.until ?? '')
-    expect(Math.round((last.getTime() - (at?.getTime() ?? 0)) / 86_400_000)).toBe(35)
-    const { text } = await erasures.showErasure(context, lead)
-    expect(text).toMatch(/reason +borrower_request/)
-    expect(text).toMatch(/requested by +key \d+/)
-    expect(text).toContain(`the line with SHA-256 ${certificate?.journal?.sha256}`)
-    expect(text).not.toContain(mark)
-  })
-
-  it('is an intent and its end in the journal, with ids only', async () => {
-    const [file, ...others] = readdirSync(journal)
-    expect(others).toEqual([])
-    const lines = readFileSync(path.join(journal, file ?? ''), 'utf8')
-      .trimEnd()
-      .split('\n')
-    const ids = {
-      intent: expect.any(String),
-      deployment: await context.deployment(),
-      lead_id: lead,
-      event_id: eventIds[0],
-      at: expect.any(String),
-    }
-    expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
-      { step: 'intent', ...ids },
-      { step: 'erased', ...ids },
+  it('is a line in the erasure log, with ids only', async () => {
+    expect(linesOf()).toEqual([
+      { deployment: await context.deployment(), lead_id: lead, event_id: eventIds[0] },
     ])
   })
 
   it('is shown to staff as erased, and nothing is done to it', async () => {
     const record = await requireLead(context.sql, lead, { evenErased: true })
-    expect((await showLead(context, record)).text).toMatch(/erased by +service/)
-    const refusal = /^Lead \d+ was erased at .* UTC by service: see "erasure show \d+"\.$/
+    expect((await showLead(context, record)).text).toMatch(/erased +20/)
+    const refusal = /^Lead \d+ was erased at .* UTC: see "audit list --lead \d+"\.$/
     await expect(close(context, lead, { reason: 'other' })).rejects.toThrow(refusal)
     await expect(milestone(context, lead, 'mortgage_ready')).rejects.toThrow(refusal)
     await expect(erase(context, lead, { reason: 'other' })).rejects.toThrow(refusal)
@@ -218,8 +198,82 @@ describe('a lead that is erased', () => {
   it('is in the audit', async () => {
     const audit = (await auditOf(context)).filter(({ lead_id: id }) => id === lead)
     expect(audit.map(({ actor, action }) => [actor, action])).toEqual([
-      [expect.stringMatching(/^key \d+$/), 'lead.request_erasure'],
-      ['service', 'lead.erase'],
+      [expect.stringMatching(/^key \d+$/), 'lead.erase'],
     ])
+  })
+
+  it('is kept while it is held, and the partner is told why', async () => {
+    const held = await createLead()
+    await hold(context, held, { reason: 'litigation', reference: '26-118' })
+    const { status, error } = await partner.post('erase-lead', { lead_id: held })
+    expect([status, error]).toEqual([
+      409,
+      {
+        code: 'LEAD_HELD',
+        message:
+          'The lead is under a legal hold and cannot be erased: a lawsuit is pending or expected, reference 26-118.',
+      },
+    ])
+    await expect(erase(context, held, { reason: 'other' })).rejects.toThrow('is held and cannot be erased')
+    expect((await sealedOf(held))?.personal).toEqual(expect.any(String))
+    await release(context, held)
+    await erase(context, held, { reason: 'borrower_request' })
+    expect((await sealedOf(held))?.personal).toBeNull()
+    expect(linesOf().at(-1)).toMatchObject({ lead_id: held })
+    expect(await handle(held).result()).toBe('erased')
+  })
+
+  it('gives a repeat with its key the same answer', async () => {
+    const once = await createLead()
+    const key = { 'idempotency-key': 'erase-once' }
+    const first = await partner.post('erase-lead', { lead_id: once }, key)
+    expect(first.status).toBe(200)
+    expect((await partner.post('erase-lead', { lead_id: once }, key)).data).toEqual(first.data)
+  })
+
+  it('is not erased where the line cannot be written', async () => {
+    const kept = await createLead()
+    const folder = path.join(temporaryFolder(), 'none')
+    mkdirSync(folder)
+    const elsewhere = await contextOf({ ...service.environment, ERASURE_LOG: path.join(folder, 'no/log') })
+    await expect(erase(elsewhere, kept, { reason: 'other' })).rejects.toThrow('ENOENT')
+    // as root may write everywhere, a folder in its place
+    mkdirSync(`${log}.kept`)
+    const api = await service.startApi({ ERASURE_LOG: `${log}.kept` })
+    const other = await sandboxPartner(service, api.port)
+    const others = (await other.post('create-lead', LEAD)).lead_id
+    expect(await other.post('erase-lead', { lead_id: others })).toMatchObject({
+      status: 503,
+      error: { code: 'SERVICE_UNAVAILABLE' },
+    })
+    for (const id of [kept, others]) expect((await sealedOf(id))?.personal).toEqual(expect.any(String))
+    chmodSync(folder, 0o700)
+  })
+
+  it('is erased again from the log after a restore, where deployment, lead and first event are the same', async () => {
+    const [same, another, unheld] = [await createLead(), await createLead(), await createLead()]
+    const before = await service.sql
+      .selectFrom('leads')
+      .selectAll()
+      .where('id', 'in', [same, another, unheld])
+      .execute()
+    for (const id of [same, another, unheld]) await erase(context, id, { reason: 'other' })
+    // the record as it was, where one id has become another borrower's
+    for (const { id, metadata, ...row } of before)
+      await service.sql
+        .updateTable('leads')
+        .set({ ...row, metadata: raw`${JSON.stringify(metadata)}::jsonb` })
+        .where('id', '=', id)
+        .execute()
+    await raw`update lead_events set id = 'evt_another' where lead_id = ${another} and position = 1
+      and not exists (select from deliveries where event_id = lead_events.id)`.execute(service.sql)
+    await hold(context, unheld, { reason: 'complaint' })
+    const again = await erase(context, undefined, { from: log })
+    expect(again.json).toMatchObject({ erased: expect.arrayContaining([same]), held: [unheld] })
+    expect((await sealedOf(same))?.personal).toBeNull()
+    expect((await sealedOf(unheld))?.personal).toEqual(expect.any(String))
+    await expect(erase(context, same, { from: log })).rejects.toThrow(
+      'Name a lead with --reason, or the file',
+    )
   })
 })

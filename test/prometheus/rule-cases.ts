@@ -37,9 +37,7 @@ const well: Record<string, string> = {
   'referrals_endpoint_notices_total{kind="paused_by_staff"}': '0+1x180',
   'referrals_endpoint_notices_total{kind="given_up"}': '4x180',
   referrals_webhook_secrets_unreadable_total: '0x180',
-  referrals_erasures_overdue: '0x180',
-  'referrals_retention_held{reason="clock"}': '0x180',
-  referrals_erasures_unknown: '0x180',
+  referrals_retention_held: '0x180',
 }
 
 export interface RuleCase {
@@ -324,24 +322,11 @@ export const ruleCases: RuleCase[] = [
     atMinutes: 12,
   },
   {
-    name: 'an erasure is overdue',
-    differs: { referrals_erasures_overdue: '0x9 1x170' },
-    fires: ['ErasureIsOverdue'],
-    notYetAtMinutes: 24,
-    atMinutes: 27,
-  },
-  {
     name: 'retention is held',
-    differs: { 'referrals_retention_held{reason="clock"}': '0x9 1x170' },
+    differs: { referrals_retention_held: '0x9 1x170' },
     fires: ['RetentionHasStopped'],
     notYetAtMinutes: 14,
     atMinutes: 17,
-  },
-  {
-    name: 'nobody knows of an erasure',
-    differs: { referrals_erasures_unknown: '1x180' },
-    fires: ['ErasureNeedsADecision'],
-    atMinutes: 2,
   },
 ]
 

@@ -59,18 +59,6 @@ export async function staffProcess(environment: Record<string, string>, args: st
   return { code, stdout, stderr }
 }
 
-/** Runs the command, which `kill` ends with SIGKILL. */
-export function staffKilled(environment: Record<string, string>, args: string[]) {
-  const child = spawnStaff(environment, args)
-  const ended = once(child, 'exit')
-  return {
-    async kill(): Promise<void> {
-      child.kill('SIGKILL')
-      await ended
-    },
-  }
-}
-
 /** Reads a command line in this process, which refuses it: what it writes to stderr, and what it ends with. */
 export async function misuse(args: string[]): Promise<{ stderr: string; thrown: unknown }> {
   let stderr = ''

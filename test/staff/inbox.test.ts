@@ -6,7 +6,6 @@ import type { inbox } from '../../src/staff/inbox-command.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { TASK_QUEUE } from '../../src/core/temporal/names.ts'
 import { inboxKinds, staffProgram } from '../../src/staff/program.ts'
-import { fillEndedLeads } from '../support/ended-leads.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { leadsOf } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'
@@ -31,8 +30,7 @@ describe('staff inbox', () => {
     settings.SMTP_URL = mail.url
     settings.SMTP_CATCHER = 'true'
     settings.STAFF_EMAIL = 'staff@example.com'
-    settings.ERASURE_JOURNAL = temporaryFolder()
-    settings.RETENTION_LEADS_MOST_A_DAY = '5'
+    settings.ERASURE_LOG = path.join(temporaryFolder(), 'erasures.jsonl')
     service = await prepareService(settings)
     context = await contextOf(service.environment)
   }, 60_000)
@@ -194,25 +192,6 @@ describe('staff inbox', () => {
     )
   })
 
-  it('has erasures that are overdue, or that nobody could be told of', async () => {
-    const { id } = await newPartner()
-    const [late, untold] = [await newLead(), await newLead()]
-    await update(raw`
-      insert into erasures (lead_id, requested_by, requested_at, due_at, is_announced)
-      values (${late}, 'key 1', ${AGO}, ${AGO}, false)`)
-    expect(await goneOnceMended('erasures')).toMatchObject({
-      what: `The erasure of lead ${late} of partner ${id} is overdue: erasure-${late} in the Web UI says what fails.`,
-      touches: { leads: 1 },
-    })
-    await update(raw`
-      insert into erasures (lead_id, requested_by, requested_at, due_at, is_announced)
-      values (${untold}, 'key 1', ${AGO}, now() + interval '7 days', true)`)
-    expect(await theOnly('erasures')).toMatchObject({
-      what: expect.stringMatching(/waits until somebody is told by email: the partner has no contact\.$/),
-      mend: `npm run staff -- partner contact ${id} EMAIL`,
-    })
-  })
-
   it('has a restore until somebody has seen it', async () => {
     const { rows } = await raw<{ latest: number }>`select next_generation(1) as latest`.execute(service.sql)
     const latest = rows[0]?.latest ?? 0
@@ -230,15 +209,6 @@ describe('staff inbox', () => {
     await expect(carryOut(`record seen ${latest}`)).rejects.toThrow('is over and waits for somebody to look')
     await update(raw`update restores set finished_at = now() where generation = ${latest}`)
     await goneOnceMended('restores')
-  })
-
-  it('has a retention that waits for a yes', async () => {
-    const { id } = await newPartner()
-    await fillEndedLeads(service.sql, id, 40, 800)
-    expect(await goneOnceMended('retention')).toMatchObject({
-      touches: { leads: 40 },
-      mend: 'npm run staff -- retention confirm 40',
-    })
   })
 
   it('has open leads without news for a year, which are then listed', async () => {
@@ -304,7 +274,6 @@ describe('staff inbox', () => {
     const { json } = await look()
     expect(json.items.map(({ kind }) => kind)).toEqual([
       'temporal',
-      'erasures',
       'webhooks given up',
       'emails about endpoints',
       'emails about changes',

@@ -4,15 +4,6 @@ import { retained } from '../../src/retained.ts'
 import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'
 
-/** Every class off that can be. */
-export const KEEP_ALL = {
-  RETENTION_LEADS_DAYS: null,
-  RETENTION_ATTEMPTS_DAYS: null,
-  RETENTION_NOTICES_DAYS: null,
-  RETENTION_ENDPOINTS_DAYS: null,
-  RETENTION_LEADS_MOST_A_DAY: 1000,
-}
-
 /** A class of what is removed when it is old. */
 export function retainedAs(name: string) {
   const found = retained.find((each) => each.name === name)

@@ -7,14 +7,6 @@ import { requestCertification } from '../../src/capabilities/self-service/statem
 import { openChange, endOpenChanges } from '../../src/core/endpoints/statements/changes.ts'
 import { requestPing } from '../../src/capabilities/self-service/statements/pings.ts'
 import { createEndpointRequests } from '../../src/capabilities/self-service/workflows/endpoint-requests.ts'
-import { holdLead, releaseLead } from '../../src/capabilities/erasure/statements/holds.ts'
-import {
-  cancelErasure,
-  requestErasure,
-  reviewErasure,
-} from '../../src/capabilities/erasure/statements/requests.ts'
-import { erasureId } from '../../src/capabilities/erasure/decisions/erasure.ts'
-import { createErasureStarter } from '../../src/capabilities/erasure/workflows/erasures.ts'
 import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
 import { advanceId } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
 import { scenarioId, type ScenarioName } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
@@ -324,34 +316,6 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await service.client.workflow.getHandle(endpointPingId(id)).result()
     return endpointPingId(id)
   },
-  async 'erasure-announced-then-held-then-carried-out'(service) {
-    const { leadId, look, requested } = await erasureOf(service, 7)
-    await look()
-    await until(async () => (await requested())?.isTold)
-    await holdLead(service.sql, leadId, { reason: 'litigation', reference: null })
-    const request = service.sql.updateTable('erasures').where('lead_id', '=', leadId)
-    await request.set({ due_at: raw<Date>`now()` }).execute()
-    await look()
-    const { workflow } = service.client
-    await until(async () => {
-      const { events } = await workflow.getHandle(erasureId(leadId)).fetchHistory()
-      return events?.some(
-        ({ timerStartedEventAttributes: timer }) => Number(timer?.startToFireTimeout?.seconds) === DAY_S,
-      )
-    })
-    await releaseLead(service.sql, leadId)
-    await look()
-    await workflow.getHandle(erasureId(leadId)).result()
-    return erasureId(leadId)
-  },
-  async 'erasure-canceled'(service) {
-    const { leadId, look } = await erasureOf(service, 7)
-    await look()
-    await service.sql.transaction().execute((trx) => cancelErasure(trx, leadId))
-    await look()
-    await service.client.workflow.getHandle(erasureId(leadId)).result()
-    return erasureId(leadId)
-  },
   /** In the lead's own workflow, until its endpoint refuses a webhook. */
   async 'clock-advanced-by-the-lead'(service) {
     return referralId(await advanceRefused(service))
@@ -429,23 +393,6 @@ async function playScenario(service: Service, name: ScenarioName): Promise<numbe
   }
   await createScenarios({ ...service, onFailure }).run(partner.id, leadId)
   return leadId
-}
-
-/** A lead of a partner that gets emails. */
-async function leadWithContact(service: Service) {
-  const partner = await service.addPartner()
-  const contact = { contact_email: 'tech@lender.example' }
-  await service.sql.updateTable('partners').set(contact).where('id', '=', partner.id).execute()
-  return { partner, leadId: await leadsOf(service, partner).start() }
-}
-
-/** A lead of which somebody asks that it is erased. */
-async function erasureOf(service: Service, delayDays: number) {
-  const { partner, leadId } = await leadWithContact(service)
-  const request = { partnerId: partner.id, leadId, reason: null, requestedBy: 'key 1', delayDays }
-  await requestErasure(service.sql, request)
-  const start = createErasureStarter(service)
-  return { leadId, look: () => start(leadId), requested: () => reviewErasure(service.sql, leadId) }
 }
 
 /** A year of a lead whose endpoint refuses the second score update once. */

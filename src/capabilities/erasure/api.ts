@@ -1,19 +1,24 @@
 import type { Client } from '@temporalio/client'
-import type { Sql } from '../../core/database/orm.ts'
+import type { Logger } from 'pino'
 import type { ErasureDependencies } from './routes/erase-lead.ts'
-import { createErasureStarter } from './workflows/erasures.ts'
+import { endReferral } from './workflows/erasures.ts'
 
 interface Tools {
   client: Client
-  sql: Sql
-  /** Waits for nothing. */
-  leftToSweep: (starting: Promise<void>) => void
+  log: Pick<Logger, 'warn'>
+  erasureLog: string | undefined
 }
 
 /** What the routes of erasures work with. */
-export function forErasures({ client, sql, leftToSweep }: Tools): ErasureDependencies {
-  const start = createErasureStarter({ client, sql })
+export function forErasures({ client, log, erasureLog }: Tools): ErasureDependencies {
   return {
-    startErasure: (leadId) => leftToSweep(start(leadId)),
+    erasureLog,
+    endReferral: (leadId) =>
+      void endReferral(client, leadId).catch((err: unknown) =>
+        log.warn(
+          { err, lead_id: leadId },
+          'the workflow of an erased lead was not told: it learns of it later',
+        ),
+      ),
   }
 }

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Logger } from 'pino'
-import { type RetentionHeld, retentionBrakes } from '../../core/database/retained.ts'
+import type { RetentionHeld } from '../../core/database/retained.ts'
 
 /** Counts and logs what retention does. It never throws and waits for nothing. */
 export function createRetentionMetrics(registry: Registry, log: Logger, classes: readonly string[]) {
@@ -12,25 +12,22 @@ export function createRetentionMetrics(registry: Registry, log: Logger, classes:
   })
   const gauge = new Gauge({
     name: 'referrals_retention_held',
-    help: '1 while retention removes nothing of a class: the clock is wrong, or it is more than a day’s most',
-    labelNames: ['reason'],
+    help: '1 while retention removes nothing, because a clock is wrong',
     registers: [registry],
   })
   // an alert on an increase needs the zero before the first
   for (const name of classes) counter.inc({ class: name }, 0)
-  for (const reason of retentionBrakes) gauge.set({ reason }, 0)
-  let heldBefore: string[] = []
+  gauge.set(0)
+  let wasHeld = false
   return {
     /** Rows of that class were removed because they are old. */
     removed: (name: string, rows: number) => counter.inc({ class: name }, rows),
 
     /** What keeps retention from removing something; logged when it begins. */
-    held(held: readonly RetentionHeld[]) {
-      for (const reason of retentionBrakes)
-        gauge.set({ reason }, held.some(({ brake }) => brake === reason) ? 1 : 0)
-      const news = held.filter(({ brake }) => !heldBefore.includes(brake))
-      for (const { brake, message } of news) log.error({ reason: brake }, message)
-      heldBefore = held.map(({ brake }) => brake)
+    held([first]: readonly RetentionHeld[]) {
+      gauge.set(first === undefined ? 0 : 1)
+      if (first !== undefined && !wasHeld) log.error(first.message)
+      wasHeld = first !== undefined
     },
   }
 }

@@ -29,33 +29,10 @@ export interface Retained<Settings> {
   count: (sql: Sql, days: number) => Promise<Counted>
   /** Removes one batch, the oldest first. */
   remove: (sql: Sql, days: number, settings: Settings) => Promise<Removed>
-  /** What staff have to put right before they have it removed, in one line. */
-  remedy?: (sql: Sql, settings: Settings) => Promise<string | undefined>
-  /** The most that is removed within 24 hours before a person has looked. */
-  ceiling?: {
-    /** @throws {RetentionHeld} before a batch, if it would be more. */
-    require: (sql: Sql, days: number, settings: Settings) => Promise<void>
-    /** Lets so many be removed within 24 hours, for the next 24. */
-    confirm: (sql: Sql, rows: number) => Promise<void>
-  }
 }
 
-/** Why nothing is removed: PostgreSQL's clock is wrong, or it would be more than may be in a day. */
-export const retentionBrakes = ['clock', 'ceiling'] as const
-export type RetentionBrake = (typeof retentionBrakes)[number]
-
-/** Retention has stopped before it removed anything wrong; in one line that says what to do. */
-export class RetentionHeld extends Error {
-  readonly brake: RetentionBrake
-  /** Of a ceiling: how many staff would have to confirm. */
-  readonly rows: number | undefined
-
-  constructor(brake: RetentionBrake, message: string, rows?: number) {
-    super(message)
-    this.brake = brake
-    this.rows = rows
-  }
-}
+/** Retention has stopped before it removed anything wrong, because a clock is wrong; in one line that says what to do. */
+export class RetentionHeld extends Error {}
 
 /** Counts rows that have a date `at`. */
 export async function counted<Row extends { at: Date | null }>(

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
-import { eraseLeads } from '../statements/erase.ts'
-import { holdLead, releaseLead } from '../statements/holds.ts'
-import { reviewErasure } from '../statements/requests.ts'
+import { addReason, detailOf, type Given } from '../../../core/leads/commands/reason-options.ts'
+import { requireLead } from '../../../core/leads/commands/require-lead.ts'
 import {
   type ErasureReason,
   erasureReasons,
@@ -12,21 +11,24 @@ import {
 import { leadId } from '../../../staff/arguments.ts'
 import type { Run, StaffContext } from '../../../staff/context.ts'
 import { nounOf } from '../../../staff/noun.ts'
-import { erasureTools } from '../statements/journal.ts'
-import { createErasureStarter } from '../workflows/erasures.ts'
-import { requireWholeJournal } from './erasure-journal.ts'
-import { addReason, detailOf, type Given } from '../../../core/leads/commands/reason-options.ts'
 import { failureOf, Refusal } from '../../../staff/refusal.ts'
-import { requireLead } from '../../../core/leads/commands/require-lead.ts'
-import { soon } from '../../../staff/soon.ts'
+import { eraseAgain } from '../statements/erase-again.ts'
+import { eraseLeads } from '../statements/erase.ts'
+import { readErased } from '../statements/erasure-log.ts'
+import { holdLead, releaseLead } from '../statements/holds.ts'
+import { endReferral } from '../workflows/erasures.ts'
 
 /** What the command `lead` can do beside its own. */
-export function addErasureCommandsOfALead(program: Command, run: Run): void {
+export function addErasureCommands(program: Command, run: Run): void {
   const lead = nounOf(program, 'lead')
   const named = (name: string) => lead.command(name).argument('<lead>', 'its id', leadId)
-  addReason(named('erase'), erasureReasons)
-    .description('erase its personal data now and for good; POST /v1/erase-lead requests it')
-    .addHelpText('after', '\nExample:\n  npm run staff -- lead erase 1 --reason borrower_request')
+  addReason(lead.command('erase').argument('[lead]', 'its id', leadId), erasureReasons, { isOptional: true })
+    .option('--from <file>', 'an erasure log: erase again what a restored record still has of its leads')
+    .description('erase its personal data now and for good')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  npm run staff -- lead erase 1 --reason borrower_request\n  npm run staff -- lead erase --from /var/lib/erasures/erasures.jsonl',
+    )
     .action(run(erase))
   addReason(named('hold'), holdReasons)
     .description(
@@ -37,30 +39,52 @@ export function addErasureCommandsOfALead(program: Command, run: Run): void {
       '\nExample:\n  npm run staff -- lead hold 1 --reason litigation --reference CASE-26-118',
     )
     .action(run(hold))
-  named('release')
-    .description('end its hold: an erasure that is due is carried out at once')
-    .action(run(release))
+  named('release').description('end its hold').action(run(release))
 }
 
-/** Erases a lead, whether or not that was requested before. Its workflow ends, and the certificate follows. */
-export async function erase(
-  context: StaffContext,
-  lead: number,
-  { reason, reference }: Given<ErasureReason>,
-) {
+interface EraseOptions extends Partial<Given<ErasureReason>> {
+  from?: string
+}
+
+export async function erase(context: StaffContext, lead: number | undefined, options: EraseOptions) {
+  const { reason, reference, from } = options
+  if (from !== undefined && lead === undefined && reason === undefined) return eraseFrom(context, from)
+  if (from !== undefined || lead === undefined || reason === undefined)
+    throw new Refusal('Name a lead with --reason, or the file of an erasure log with --from.')
+  return eraseOne(context, lead, { reason, reference })
+}
+
+async function eraseOne(context: StaffContext, lead: number, { reason, reference }: Given<ErasureReason>) {
   await requireErasable(context, lead)
-  await requireWholeJournal(context)
-  const erasing = { by: context.actor, reason, reference }
-  const [erased] = await eraseLeads(context.sql, [lead], erasureTools(context.config), erasing)
+  const erasing = { by: context.actor, reason, reference, logFile: context.config.ERASURE_LOG }
+  const [erased] = await eraseLeads(context.sql, [lead], erasing)
   // if it was erased or held meanwhile, this says so
   if (erased === undefined) await requireErasable(context, lead)
-  const away = await startErasure(context, lead)
-  const isChecked = await soon(async () => (await reviewErasure(context.sql, lead))?.isChecked || undefined)
+  const away = await endReferral(context.client, lead).then(
+    () => '',
+    (error: unknown) =>
+      `\nIts workflow learns of it later. ${failureOf(error, context.temporal.address).message}`,
+  )
+  return { json: { lead_id: lead, outcome: 'erased' }, text: `Erased lead ${lead}.${away}` }
+}
+
+async function eraseFrom(context: StaffContext, file: string) {
+  const read = await readErased(file)
+  const { lines, erased, held } = await eraseAgain(context.sql, read, context.actor)
   return {
-    json: { lead_id: lead, outcome: isChecked ? 'erased' : 'accepted' },
-    text: isChecked
-      ? `Erased lead ${lead}. For the certificate: erasure show ${lead}.`
-      : `Erased lead ${lead}, but its workflow has not ended yet, and nobody has checked what is left. Is a worker running? See "erasure show ${lead}".${away}`,
+    json: { lines, erased, held },
+    text: [
+      `The erasure log has ${lines} leads of this deployment.`,
+      erased.length === 0
+        ? 'Every one that the record has is erased.'
+        : `Erased again what the record still had: leads ${erased.join(', ')}.`,
+      ...(held.length > 0
+        ? [
+            `Not erased, because the record says that they are held: leads ${held.join(', ')}. If the hold was over before they were erased: "lead release", then this again.`,
+          ]
+        : []),
+    ].join('\n'),
+    failed: held.length > 0,
   }
 }
 
@@ -91,18 +115,5 @@ export async function release(context: StaffContext, lead: number) {
     if (!(await releaseLead(sql, lead))) throw new Refusal(`Lead ${lead} is not held.`)
     await audit({ action: 'lead.release', partnerId, leadId: lead })
   })
-  const open = await reviewErasure(context.sql, lead)
-  const away = open === undefined ? '' : await startErasure(context, lead)
-  return {
-    json: { lead_id: lead, held: false },
-    text: `Lead ${lead} is no longer held.${open === undefined ? '' : ` An erasure was requested: see "erasure show ${lead}".${away}`}`,
-  }
-}
-
-/** Starts the workflow, or has a running one look. @returns what to say if it cannot: the sweep does it later. */
-export async function startErasure(context: StaffContext, lead: number): Promise<string> {
-  return createErasureStarter(context)(lead).then(
-    () => '',
-    (error: unknown) => `\n${failureOf(error, context.temporal.address).message}`,
-  )
+  return { json: { lead_id: lead, held: false }, text: `Lead ${lead} is not held any more.` }
 }

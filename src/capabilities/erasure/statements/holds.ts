@@ -27,3 +27,15 @@ export async function releaseLead(trx: Sql, leadId: number): Promise<boolean> {
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
 }
+
+/** Why a partner's lead must be kept; `undefined` if it need not, or there is none. */
+export async function findHold(sql: Sql, partnerId: number, leadId: number): Promise<Hold | undefined> {
+  const lead = await sql
+    .selectFrom('leads')
+    .select(['hold_reason as reason', 'hold_reference as reference'])
+    .where('id', '=', leadId)
+    .where('partner_id', '=', partnerId)
+    .where('erased_at', 'is', null)
+    .executeTakeFirst()
+  return lead?.reason ? { ...lead, reason: lead.reason } : undefined
+}

@@ -10,13 +10,7 @@ import type { Run, StaffContext } from '../../../staff/context.ts'
 /** Generations count seconds since 2026: until 2057. */
 const LATEST_GENERATION = 999_999_999
 
-/** What a room does once staff say that the record was restored, before any process reads it. */
-type OnceRestored = (
-  context: StaffContext,
-) => Promise<{ json: Record<string, unknown>; lines: string[]; failed: boolean }>
-
-/** @param onceRestored of rooms. */
-export function addRecordCommands(program: Command, run: Run, onceRestored: readonly OnceRestored[]): void {
+export function addRecordCommands(program: Command, run: Run): void {
   const record = program
     .command('record')
     .description('the record in PostgreSQL, after it was restored')
@@ -35,7 +29,7 @@ export function addRecordCommands(program: Command, run: Run, onceRestored: read
     .description(
       'say that PostgreSQL was restored from a copy of its files, or within the same server, before the processes start: a failover, a recovery to a moment and a dump in another server are noticed at once',
     )
-    .action(run((context) => restored(context, onceRestored)))
+    .action(run(restored))
 }
 
 const causes: Record<RestoreCause, string> = {
@@ -85,18 +79,15 @@ export async function showRestore({ sql }: StaffContext) {
 const namesOf = (generations: readonly number[]) =>
   generations.length === 1 ? 'the latest' : `the restores ${generations.join(', ')}`
 
-export async function restored(context: StaffContext, onceRestored: readonly OnceRestored[] = []) {
-  const done: Awaited<ReturnType<OnceRestored>>[] = []
-  for (const step of onceRestored) done.push(await step(context))
+export async function restored(context: StaffContext) {
   const generation = await context.change(async ({ sql, audit }) => {
     const raised = await raiseGeneration(sql, 'staff')
     await audit({ action: 'record.restored', detail: { generation: raised } })
     return raised
   })
   return {
-    json: { generation, ...(Object.assign({}, ...done.map(({ json }) => json)) as Record<string, unknown>) },
-    text: [fields({ generation }), ...done.flatMap(({ lines }) => lines), AFTER].join('\n'),
-    failed: done.some(({ failed }) => failed),
+    json: { generation },
+    text: [fields({ generation }), AFTER].join('\n'),
   }
 }
 
@@ -114,4 +105,4 @@ async function seen({ change }: StaffContext, generation: number) {
 }
 
 const AFTER =
-  'The workers now have all workflows go on with what the record has, and tell the partners. To see what was lost: record show.'
+  'Erase again what was erased since: lead erase --from FILE, with the erasure log. The workers now have all workflows go on with what the record has, and tell the partners. To see what was lost: record show.'

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { MOST_COUNTED, type Retained, RetentionHeld } from '../../../core/database/retained.ts'
 import { runRetention, retentionDryRun } from '../statements/runs.ts'
 import { fields, table } from '../../../staff/answer.ts'
-import { oneOf, whole } from '../../../staff/arguments.ts'
+import { oneOf } from '../../../staff/arguments.ts'
 import type { Run, StaffContext } from '../../../staff/context.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 import { type Limits, limitsOf } from './limits.ts'
@@ -33,15 +33,6 @@ export function addRetentionCommands(program: Command, run: Run, classes: Classe
         ),
       ),
     )
-  const limited = classes.find(({ ceiling }) => ceiling !== undefined)
-  if (limited === undefined) return
-  retention
-    .command('confirm')
-    .description(
-      `let retention erase so many more ${limited.name} within the next 24 hours: see "retention show" before`,
-    )
-    .argument(`<${limited.name}>`, 'how many', whole(1, 10_000_000))
-    .action(run((context, most: number) => confirm(context, limited, most)))
 }
 
 export async function showRetention({ sql, config }: StaffContext, retained: Classes) {
@@ -60,34 +51,12 @@ export async function showRetention({ sql, config }: StaffContext, retained: Cla
   }
 }
 
-/** Above its ceiling, retention erases nothing before staff confirm. */
-export async function confirm(
-  { change, config }: StaffContext,
-  { name, ceiling }: Pick<Classes[number], 'name' | 'ceiling'>,
-  most: number,
-) {
-  // who confirms has looked at what the workers would erase
-  limitsOf(config)
-  await change(async ({ sql, audit }) => {
-    await ceiling?.confirm(sql, most)
-    await audit({ action: 'retention.confirm', detail: { class: name, most } })
-  })
-  return {
-    json: { class: name, most },
-    text: `Within the next 24 hours, retention erases up to ${most} ${name}. The workers begin within a minute.`,
-  }
-}
-
 function refuseHeld(error: unknown): never {
   throw error instanceof RetentionHeld ? new Refusal(error.message) : error
 }
 
 export async function runNow({ sql, config: given, act }: StaffContext, retained: Classes) {
   const config = limitsOf(given)
-  for (const { remedy } of retained) {
-    const line = await remedy?.(sql, config)
-    if (line !== undefined) throw new Refusal(line)
-  }
   const names = retained.map(({ name }) => name)
   const removed = await act({ action: 'retention.run', detail: { classes: names } }, async () => {
     const counts: Record<string, number | null> = {}

@@ -52,7 +52,7 @@ export async function dueAmong<Settings>(
  */
 export async function runRetention<Settings>(
   { sql, config, now = Date.now, signal, fence, onRemoved }: RunOptions<Settings>,
-  { name, days, ceiling, remove }: Retained<Settings>,
+  { name, days, remove }: Retained<Settings>,
 ): Promise<number | undefined> {
   const limit = days(config)
   if (limit === null) return undefined
@@ -60,7 +60,6 @@ export async function runRetention<Settings>(
   for (;;) {
     const began = performance.now()
     await requireSameClock(sql, now)
-    await ceiling?.require(sql, limit, config)
     await fence?.(sql)
     const { removed, isLast } = await remove(sql, limit, config)
     total += removed
@@ -69,16 +68,6 @@ export async function runRetention<Settings>(
     if (isLast || signal?.aborted) return total
     await delay(Math.max(PAUSE_MS, performance.now() - began), undefined, { signal }).catch(() => {})
   }
-}
-
-/** When a class last ran to its end; `null` if it never did. */
-export async function lastRunOf(sql: Sql, name: string): Promise<Date | null> {
-  const row = await sql
-    .selectFrom('retention_runs')
-    .select('ran_at')
-    .where('class', '=', name)
-    .executeTakeFirst()
-  return row?.ran_at ?? null
 }
 
 async function noteRun(sql: Sql, name: string, removed: number): Promise<void> {

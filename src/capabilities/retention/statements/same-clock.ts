@@ -19,7 +19,6 @@ export async function requireSameClock(sql: Sql, now: () => number): Promise<voi
   if (Math.abs(ahead) <= MOST_APART_MS) return
   const minutes = Math.round(Math.abs(ahead) / MINUTE_MS)
   throw new RetentionHeld(
-    'clock',
     `PostgreSQL’s clock is ${minutes} minutes ${ahead > 0 ? 'ahead of' : 'behind'} this machine’s, so nothing is removed: correct the clock that is wrong`,
   )
 }

@@ -79,7 +79,7 @@ SHAPES: dict[type, dict[str, Shape]] = {
     types.EndpointPing: {"timestamp": ISO, "data": types.EndpointPingData},
     types.EndpointWithSecret: {"since": TIME, "recent_attempts": types.RecentAttempts, "last_success_at": TIME, "last_error": types.EndpointError, "oldest_waiting": types.OldestWaiting, "next_attempt_at": TIME, "next_probe_at": TIME, "candidate": types.EndpointCandidate, "new_secret": types.NewSecret, "certification": types.Certification, "last_test": types.TestRequest},
     types.EraseLeadResponse: {"data": types.Erasure},
-    types.Erasure: {"requested_at": TIME, "due_at": TIME},
+    types.Erasure: {"erased_at": TIME},
     types.ExportLeadResponse: {"data": types.ExportedLead},
     types.ExportedAction: {"at": TIME},
     types.ExportedAttempt: {"started_at": TIME, "finished_at": TIME},

@@ -111,6 +111,6 @@ class Leads:
     def erase(
         self, lead_id: int, *, reason: EraseLeadReason | None = None, idempotency_key: str | None = None
     ) -> Erasure:
-        """Requests the erasure of a borrower's data."""
+        """Erases a borrower's data at once and for good."""
         body = given(lead_id=lead_id, reason=reason)
         return self._transport.call(ERASE_LEAD, body, idempotency_key=idempotency_key).data

@@ -385,9 +385,7 @@ class EraseLeadResponse:
 class Erasure:
     lead_id: int
     """The lead: its `lead_id` in requests."""
-    requested_at: datetime
-    due_at: datetime
-    """When it is carried out; later if the email about it goes out late."""
+    erased_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -357,7 +357,7 @@ export type Environment = 'sandbox' | 'production'
 export interface EraseLeadRequest {
   /** The lead: the `leadId` that `leads.create` returned. */
   leadId: number
-  /** Why, for the certificate. `borrower_request`: the borrower asked for it. `no_consent`: the borrower does not agree to the referral. `not_needed`: the data is no longer needed. `legal_obligation`: a law or an authority requires it. `mistake`: the lead was created by mistake, or with wrong data. `other`: another reason. */
+  /** Why. `borrower_request`: the borrower asked for it. `no_consent`: the borrower does not agree to the referral. `not_needed`: the data is no longer needed. `legal_obligation`: a law or an authority requires it. `mistake`: the lead was created by mistake, or with wrong data. `other`: another reason. */
   reason?: 'borrower_request' | 'no_consent' | 'not_needed' | 'legal_obligation' | 'mistake' | 'other' | null
 }
 
@@ -370,9 +370,7 @@ export interface EraseLeadResponse {
 export interface Erasure {
   /** The lead: its `leadId` in requests. */
   leadId: number
-  requestedAt: Date
-  /** When it is carried out; later if the email about it goes out late. */
-  dueAt: Date
+  erasedAt: Date
 }
 
 /**
@@ -1868,7 +1866,7 @@ export const shapes: Shapes = {
   },
   EraseLeadRequest: { fields: { lead_id: 0, reason: 0 } },
   EraseLeadResponse: { fields: { success: 0, data: '#Erasure' } },
-  Erasure: { fields: { lead_id: 0, requested_at: 'time', due_at: 'time' } },
+  Erasure: { fields: { lead_id: 0, erased_at: 'time' } },
   Event: {
     by: 'event_name',
     kinds: {

@@ -162,7 +162,7 @@ class Leads {
     return (await this.#transport.call('closeLead', { leadId, reason }, options)).data
   }
 
-  /** Requests the erasure of a borrower’s data. */
+  /** Erases a borrower’s data at once and for good. */
   async erase(
     leadId: number,
     request: Without<Request<'eraseLead'>, 'leadId'> = {},

@@ -2,12 +2,12 @@ import { Migration } from '@mikro-orm/migrations'
 import { audit } from './initial/audit.ts'
 import { deliveries } from './initial/deliveries.ts'
 import { endpoints } from './initial/endpoints.ts'
-import { erasures } from './initial/erasures.ts'
 import { generation } from './initial/generation.ts'
 import { leads } from './initial/leads.ts'
 import { leases } from './initial/leases.ts'
 import { partners } from './initial/partners.ts'
 import { record } from './initial/record.ts'
+import { retention } from './initial/retention.ts'
 import { sandbox } from './initial/sandbox.ts'
 
 /**
@@ -25,7 +25,7 @@ export class Migration20261127000000_initial extends Migration {
       endpoints,
       deliveries,
       audit,
-      erasures,
+      retention,
       sandbox,
     ]
     for (const statements of files) this.addSql(statements)

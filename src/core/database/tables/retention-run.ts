@@ -10,9 +10,6 @@ export const RetentionRun = defineEntity({
     /** When it last ran to its end, and what it removed then. */
     ranAt: instant().nullable(),
     removed: p.integer().default(0),
-    /** How many leads staff let it erase within 24 hours, beyond its ceiling, and until when that holds. */
-    confirmed: p.integer().default(0),
-    confirmedUntil: instant().nullable(),
     /** Everything up to this id has been looked at; for classes without an index of their own. */
     doneUpTo: p.text().default(''),
   },

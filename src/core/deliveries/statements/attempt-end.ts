@@ -13,16 +13,20 @@ export interface EndedAttempt {
   signed: Signature
 }
 
-/** Writes down how an attempt ended; `next`: when its delivery is tried again, if it is. */
+/**
+ * Writes down how an attempt ended; `next`: when its delivery is tried again, if it is. Without its lease nothing is written
+ * of what the endpoint answered: the lead may be erased.
+ */
 export async function endAttempt(
   trx: Sql,
   { attemptId, signed }: EndedAttempt,
   outcome: AttemptOutcome,
-  next: Date | null,
+  { next, holdsLease }: { next: Date | null; holdsLease: boolean },
 ): Promise<void> {
+  const told = holdsLease ? outcome : { ...outcome, address: null, responseHeaders: null, responseBody: null }
   await trx
     .updateTable('attempts')
-    .set(endOf(signed, outcome, next))
+    .set(endOf(signed, told, next))
     .where('id', '=', attemptId)
     .execute()
 }
@@ -67,9 +71,18 @@ interface Delivered extends Result {
 
 const writeDelivered = compiledOnce<Delivered>()((sql, value) =>
   sql
+    // an erasure takes the lease: then nothing is written of what the endpoint answered
+    .with('held', (cte) =>
+      cte
+        .selectFrom('deliveries')
+        .select(['event_id', raw<boolean>`lease is not distinct from ${value('attemptId')}`.as('has_lease')])
+        .where('event_id', '=', value('eventId'))
+        .forUpdate(),
+    )
     .with('delivery', (cte) =>
       cte
         .updateTable('deliveries')
+        .from('held')
         .set({
           state: 'delivered',
           settled_at: raw<Date>`case state when 'delivered' then settled_at else clock_timestamp() end`,
@@ -78,8 +91,8 @@ const writeDelivered = compiledOnce<Delivered>()((sql, value) =>
           resend_requested_at: raw<null>`case when state = 'pending' or ${value('isResend')} then null
             else resend_requested_at end`,
         })
-        .where('event_id', '=', value('eventId'))
-        .returning('partner_id'),
+        .whereRef('deliveries.event_id', '=', 'held.event_id')
+        .returning('deliveries.partner_id'),
     )
     // written only when it changes: a row that every delivery updated would make them wait for each other
     .with('endpoint', (cte) =>
@@ -98,17 +111,20 @@ const writeDelivered = compiledOnce<Delivered>()((sql, value) =>
     .with('attempt', (cte) =>
       cte
         .updateTable('attempts')
+        .from('held')
         .set({
           ...resultOf({
             at: value('at'),
             signature: value('signature'),
             durationMs: value('durationMs'),
-            address: value('address'),
+            address: raw<string | null>`case when held.has_lease then ${value('address')} end`,
             status: value('status'),
             errorCode: value('errorCode'),
             hint: value('hint'),
-            responseHeaders: value('responseHeaders'),
-            responseBody: value('responseBody'),
+            responseHeaders: raw<
+              string | null
+            >`case when held.has_lease then ${value('responseHeaders')} end`,
+            responseBody: raw<string | null>`case when held.has_lease then ${value('responseBody')} end`,
           }),
           next_attempt_at: null,
         })

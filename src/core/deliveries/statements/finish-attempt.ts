@@ -30,20 +30,21 @@ export async function finishAttempt(
   return sql.transaction().execute(async (trx) => {
     const { attemptId, eventId, trigger } = attempt
     const delivery = await lockDelivery(trx, attempt)
+    const { holdsLease } = delivery
     const end = endWithoutEndpoint({ ...delivery, trigger })
     if (end !== undefined) {
-      if (delivery.holdsLease) await release(trx, attempt)
+      if (holdsLease) await release(trx, attempt)
       // asked for before it was due: it keeps its place in the schedule
       const isForOpen = trigger === 'resend' && delivery.state === 'pending'
       const next = end === 'failed' && isForOpen ? delivery.nextAttemptAt : null
-      await endAttempt(trx, attempt, outcome, next)
+      await endAttempt(trx, attempt, outcome, { next, holdsLease })
       return { end, notices: [], ...(next && { retry: retryOf(delivery, next) }) }
     }
     const { now, partnerId } = delivery
     const endpoint = await lockEndpoint(trx, partnerId, attemptId)
     const decision = decideFailure({ ...delivery, trigger }, endpoint, outcome, { now, random: Math.random })
-    const retryAt = decision.end === 'failed' ? (decision.delivery?.nextAttemptAt ?? null) : null
-    await endAttempt(trx, attempt, outcome, retryAt)
+    const next = decision.end === 'failed' ? (decision.delivery?.nextAttemptAt ?? null) : null
+    await endAttempt(trx, attempt, outcome, { next, holdsLease })
     if (decision.delivery !== null) await failDelivery(trx, attempt, now, decision.delivery)
     if (decision.endpoint !== null) await failEndpoint(trx, partnerId, decision.endpoint)
     for (const { kind } of decision.notices)

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { REFERENCE } from '../decisions/reasons.ts'
 import { matching, oneOf } from '../../../staff/arguments.ts'
 
@@ -13,11 +13,16 @@ const RULE = '1 to 40 capital letters, digits and hyphens, such as CASE-26-118'
 const referenceOf = matching(REFERENCE, `Use ${RULE}: a case number, no personal data.`)
 
 /** Gives a command `--reason`, which is one of `reasons`, and `--reference`. Its help says what each reason means. */
-export function addReason(command: Command, reasons: Readonly<Record<string, string>>): Command {
+export function addReason(
+  command: Command,
+  reasons: Readonly<Record<string, string>>,
+  { isOptional = false }: { isOptional?: boolean } = {},
+): Command {
   const names = Object.keys(reasons)
   const meanings = Object.entries(reasons).map(([name, meaning]) => `  ${name.padEnd(20)}${meaning}`)
+  const reason = new Option('--reason <reason>', `why: one of ${names.join(', ')}`)
   return command
-    .requiredOption('--reason <reason>', `why: one of ${names.join(', ')}`, oneOf(names))
+    .addOption(reason.argParser(oneOf(names)).makeOptionMandatory(!isOptional))
     .option('--reference <number>', `a case number of yours: ${RULE}`, referenceOf)
     .addHelpText('after', ['\nReasons:', ...meanings].join('\n'))
 }

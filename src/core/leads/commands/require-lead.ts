@@ -1,7 +1,6 @@
 import { findLeadRecord, type LeadRecord } from '../statements/staff-reads.ts'
 import type { Sql } from '../../database/orm.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
-import { printable } from '../../../staff/answer.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 
 export const noSuchLead = (id: number) =>
@@ -15,10 +14,10 @@ export async function requireLead(
 ): Promise<LeadRecord> {
   const lead = await findLeadRecord(sql, id)
   if (lead === undefined) throw noSuchLead(id)
-  const { erased_at: erasedAt, erased_by: by } = lead
+  const { erased_at: erasedAt } = lead
   if (erasedAt !== null && !evenErased)
     throw new Refusal(
-      `Lead ${id} was erased at ${formatTimestamp(erasedAt)} UTC by ${printable(by ?? 'somebody')}: see "erasure show ${id}".`,
+      `Lead ${id} was erased at ${formatTimestamp(erasedAt)} UTC: see "audit list --lead ${id}".`,
     )
   return lead
 }

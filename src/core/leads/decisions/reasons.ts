@@ -31,13 +31,6 @@ export const erasureReasons = {
   other: 'another reason',
 } as const
 
-/** Why the service erases one. */
-export const serviceErasureReasons = {
-  requested: 'its erasure was requested, and is due',
-  retention: 'its journey ended long ago',
-  journal: 'it had been erased before the record was restored',
-} as const
-
 /** Why a lead is held. The partner is told what each means. */
 export const holdReasons = {
   litigation: 'a lawsuit is pending or expected',
@@ -50,7 +43,8 @@ export const holdReasons = {
 export type CloseReason = keyof typeof closeReasons
 export type AnyCloseReason = CloseReason | keyof typeof serviceCloseReasons
 export type ErasureReason = keyof typeof erasureReasons
-export type AnyErasureReason = ErasureReason | keyof typeof serviceErasureReasons
+/** With those of the service: for retention, and for a record that was restored. */
+export type AnyErasureReason = ErasureReason | 'retention' | 'restored'
 export type HoldReason = keyof typeof holdReasons
 
 const namesOf = <Name extends string>(reasons: Readonly<Record<Name, string>>) =>
@@ -59,7 +53,6 @@ const namesOf = <Name extends string>(reasons: Readonly<Record<Name, string>>) =
 export const closeReasonNames = namesOf(closeReasons)
 export const anyCloseReasonNames = namesOf({ ...closeReasons, ...serviceCloseReasons })
 export const erasureReasonNames = namesOf(erasureReasons)
-export const anyErasureReasonNames = namesOf({ ...erasureReasons, ...serviceErasureReasons })
 export const holdReasonNames = namesOf(holdReasons)
 
 /** A case number, such as `CASE-26-118`. */
@@ -73,10 +66,6 @@ export interface Hold {
 /** `litigation, reference 26-118`. */
 export function withReference(reason: string, reference: string | null): string {
   return reference === null ? reason : `${reason}, reference ${reference}`
-}
-
-export function describeErasureReason(reason: AnyErasureReason): string {
-  return { ...erasureReasons, ...serviceErasureReasons }[reason]
 }
 
 /** The reason that `name` names, in a history for example; any other text is `other`. */

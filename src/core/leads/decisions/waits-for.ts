@@ -37,7 +37,7 @@ interface Waiting {
  *
  * | Facts                              | It waits for                        | Next                       |
  * | ---------------------------------- | ----------------------------------- | -------------------------- |
- * | erased                             | nothing                             | `erasure show`             |
+ * | erased                             | nothing                             | `lead show`                |
  * | open, its workflow was not started | its workflow                        | `workflow rebuild`         |
  * | a webhook is open, without a URL   | its partner's endpoint              | `endpoint show`            |
  * | a webhook is open, endpoint paused | its partner's endpoint              | `endpoint show`            |
@@ -51,7 +51,7 @@ export function waitsFor(lead: LeadFacts): Waiting {
   const { lead_id: id, given_up_event_id: givenUp } = lead
   const isOpen = lead.closed_at === null
   if (lead.erased_at !== null)
-    return { waitsFor: 'nothing: it was erased', since: lead.erased_at, next: `erasure show ${id}` }
+    return { waitsFor: 'nothing: it was erased', since: lead.erased_at, next: `lead show ${id}` }
   if (lead.workflow_started_at === null && isOpen)
     return { waitsFor: 'its workflow, which was not started', since: null, next: 'workflow rebuild' }
   if (lead.event_id !== null) return { ...waitsForWebhook(lead), since: null }

@@ -1,18 +1,9 @@
-import { sql as raw } from 'kysely'
 import type { Sql } from '../../database/orm.ts'
 import type { InHistory } from '../decisions/closed-event.ts'
 import { leadsEnd } from './leads-now.ts'
 import { openBorrower, openMetadata, openNotes } from './sealed-lead.ts'
 
-/** Of a lead's erasure. The core has no erasures, but the table is there. */
-interface Erased {
-  lead_id: number
-  canceled_at: Date | null
-  erased_by: string | null
-  due_at: Date
-}
-
-/** A lead of any partner with all that is recorded of it, and its erasure; who the borrower is, is sealed. */
+/** A lead of any partner with all that is recorded of it; who the borrower is, is sealed. */
 export async function findLeadRecord(sql: Sql, leadId: number) {
   return (
     sql
@@ -21,10 +12,7 @@ export async function findLeadRecord(sql: Sql, leadId: number) {
       .selectAll('leads')
       // on the lead's own clock, as its events are
       .select(leadsEnd.as('closed_at'))
-      .leftJoin(raw<Erased>`erasures`.as('erasures'), (join) =>
-        join.onRef('erasures.lead_id', '=', 'leads.id').on('erasures.canceled_at', 'is', null),
-      )
-      .select(['partners.name as partner_name', 'erased_by', 'due_at as erasure_due_at'])
+      .select('partners.name as partner_name')
       .where('leads.id', '=', leadId)
       .executeTakeFirst()
   )

@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import { auditName } from '../../audit/decisions/audit-name.ts'
 import { openChangesBy } from '../../endpoints/statements/changes.ts'
 import { issueKey, listKeys, revokeKey, rotateKeys } from '../statements/keys.ts'
-import type { Sql } from '../../database/orm.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { table } from '../../../staff/answer.ts'
 import { overlapOption, partnerId } from '../../../staff/arguments.ts'
@@ -10,14 +9,7 @@ import type { StaffContext, Run } from '../../../staff/context.ts'
 import { requirePartner } from './require-partner.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 
-/** What a key asked for, and can still take effect after it is revoked; the lines say how to cancel it. */
-export type AskedFor = (
-  sql: Sql,
-  keyId: number,
-) => Promise<{ json: Record<string, unknown>; lines: string[] }>
-
-/** @param askedFor of rooms. */
-export function addKeyCommands(program: Command, run: Run, askedFor: readonly AskedFor[]): void {
+export function addKeyCommands(program: Command, run: Run): void {
   const key = program
     .command('key')
     .description('API keys of partners; a key is shown once, when it is issued')
@@ -32,7 +24,7 @@ export function addKeyCommands(program: Command, run: Run, askedFor: readonly As
     .command('revoke')
     .description('revoke a key; it stops working within a second')
     .argument('<key>', 'its id, or the key itself')
-    .action(run((context, given: string) => revoke(context, given, askedFor)))
+    .action(run(revoke))
   named('list').description('the partner’s keys, by their last four characters').action(run(list))
 }
 
@@ -80,7 +72,7 @@ export async function rotate(context: StaffContext, partner: number, { overlap }
   }
 }
 
-export async function revoke(context: StaffContext, named: string, askedFor: readonly AskedFor[] = []) {
+export async function revoke(context: StaffContext, named: string) {
   const key = /^[1-9]\d{0,8}$/.test(named) ? Number(named) : named
   const revoked = await context.change(async ({ sql, audit }) => {
     const found = await revokeKey(sql, key)
@@ -92,13 +84,12 @@ export async function revoke(context: StaffContext, named: string, askedFor: rea
   })
   const { id, partnerId: partner, revokedAt, already } = revoked
   const changes = await openChangesBy(context.sql, auditName(id))
-  const more = await Promise.all(askedFor.map((find) => find(context.sql, id)))
   const others = (await listKeys(context.sql, partner)).filter(({ state }) => state === 'valid')
   const outcome = already
     ? `Key ${id} of partner ${partner} was already revoked at ${formatTimestamp(revokedAt)} UTC.`
     : `Revoked key ${id} of partner ${partner}. It stops working within a second.`
   const cancelChange = `What it asked for can still take effect. To cancel that: npm run staff -- endpoint cancel-change ${partner}`
-  const left = [...(changes.length > 0 ? [cancelChange] : []), ...more.flatMap(({ lines }) => lines)]
+  const left = changes.length > 0 ? [cancelChange] : []
   return {
     json: {
       key_id: id,
@@ -106,7 +97,6 @@ export async function revoke(context: StaffContext, named: string, askedFor: rea
       revoked_at: revokedAt,
       already_revoked: already,
       open_change_ids: changes,
-      ...(Object.assign({}, ...more.map(({ json }) => json)) as Record<string, unknown>),
     },
     text: `${outcome}${others.length === 0 ? noneLeft(partner) : ''}${left.map((line) => `\n${line}`).join('')}`,
   }
