@@ -10,7 +10,6 @@ import { clockActivities } from './sandbox/advance-clock.ts'
 import { certificationActivities } from './self-service/certify.ts'
 import { closeLeadActivity } from './close-lead.ts'
 import { deliverWebhookActivity } from './deliver-webhook.ts'
-import { endpointChangeActivities } from './self-service/endpoint-changes.ts'
 import { notifyActivity } from './notify.ts'
 import { dateActivities } from './sandbox/pass-dates.ts'
 import { pingEndpointActivity } from './self-service/ping-endpoint.ts'
@@ -42,7 +41,6 @@ export type ActivityDependencies = Needs<typeof recordMilestonesActivity> &
   Needs<typeof takeOverRecordActivity> &
   Needs<typeof restoreActivities> &
   Needs<typeof certificationActivities> &
-  Needs<typeof endpointChangeActivities> &
   Needs<typeof pingEndpointActivity> &
   Needs<typeof wakeLeadsActivity> &
   Needs<typeof notifyActivity>
@@ -89,7 +87,6 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...restoreActivities(dependencies),
 
     ...certificationActivities(dependencies),
-    ...endpointChangeActivities(dependencies),
     pingEndpoint: pingEndpointActivity(dependencies),
 
     wakeLeads: wakeLeadsActivity(dependencies),

@@ -38,8 +38,6 @@ export const policies = {
   welcomeMail: tries('2 minutes', '10 seconds', '1 hour'),
   /** A mail server may be away for days; then the email is stale. */
   email: { ...tries('2 minutes', '10 seconds', '1 hour'), scheduleToCloseTimeout: '7 days' },
-  /** Nothing takes effect before a person was told. */
-  announcement: tries('2 minutes', '1 second', '1 hour'),
   /** Takes as long as there are leads, partners or dates to go through; a missing heartbeat shows a crash. */
   long: { ...tries('1 day', '1 second', '1 minute'), heartbeatTimeout: '1 minute' },
 } as const satisfies Record<string, ActivityOptions>

@@ -50,12 +50,9 @@ export function certificationActivities(dependencies: Dependencies) {
       return { result: report.result, received: report.received, isAnswered }
     },
 
-    /** Ends a certification; in a sandbox, the URL changes over. */
+    /** Ends a certification; if it passed, the URL changes over. */
     async endCertification(certificationId: number): Promise<string> {
-      const { result, changedOver } = await endCertification(sql, certificationId, {
-        environment,
-        encryptionKeys,
-      })
+      const { result, changedOver } = await endCertification(sql, certificationId, encryptionKeys)
       if (changedOver !== undefined) await startEndpoint(changedOver).catch(() => undefined)
       return result
     },

@@ -1,5 +1,3 @@
-import { openChangeStates } from '../core/endpoints/decisions/endpoint-change.ts'
-
 /**
  * Reads the signing secrets of each partner whose URL, or candidate, is `endpointUrl`: a partner may replace the one
  * that `npm start` gave it. The connection is opened when a webhook first needs it, and stays.
@@ -15,7 +13,7 @@ export function demoSecrets(databaseUrl: string, encryptionKeys: readonly Buffer
         .selectFrom('endpoint_changes')
         .select(['id', 'ciphertext'])
         .where('url', '=', endpointUrl)
-        .where('state', 'in', openChangeStates)
+        .where('state', '=', 'candidate')
         .execute(),
     ])
     const live = await Promise.all(endpoints.map(({ id }) => signingSecrets(sql, id, encryptionKeys)))

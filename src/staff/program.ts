@@ -11,7 +11,6 @@ import { addEncryptionCommands } from '../capabilities/encryption/commands/encry
 import { restoresInbox } from '../capabilities/restore/commands/inbox.ts'
 import { retentionInbox } from '../capabilities/retention/commands/inbox.ts'
 import { certifyFirst } from '../capabilities/self-service/commands/certify-first.ts'
-import { changesInbox } from '../capabilities/self-service/commands/inbox.ts'
 import { givenUpInbox } from '../core/deliveries/commands/inbox.ts'
 import { endpointsInbox, noticesInbox } from '../core/endpoints/commands/inbox.ts'
 import { onboardingInbox, unstartedInbox, withoutNewsInbox } from '../core/leads/commands/inbox.ts'
@@ -58,7 +57,6 @@ const added = {
     endpointsInbox,
     givenUpInbox,
     noticesInbox,
-    changesInbox,
     onboardingInbox,
     keysInbox,
     certificatesInbox,

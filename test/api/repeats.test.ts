@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { applyChange, endOpenChanges } from '../../src/core/endpoints/statements/changes.ts'
+import { applyChange, endCandidate } from '../../src/core/endpoints/statements/changes.ts'
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { rotateSecret } from '../../src/core/endpoints/statements/secrets.ts'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
@@ -156,7 +156,7 @@ describe.each(['sandbox', 'production'] as const)('an Idempotency-Key, in %s', (
   it('says so too if the change was canceled or its row is gone', async () => {
     await send('set-endpoint', { url: URL_NEXT })
     const [change] = await changes()
-    await endOpenChanges(api.sql, change!.endpoint_id, 'canceled')
+    await endCandidate(api.sql, change!.endpoint_id, 'canceled')
     expect((await send('set-endpoint', { url: URL_NEXT })).body.error.code).toBe('SECRET_REPLACED')
     await api.sql.deleteFrom('endpoint_changes').where('id', '=', change!.id).execute()
     expect((await send('set-endpoint', { url: URL_NEXT })).body.error.code).toBe('SECRET_REPLACED')

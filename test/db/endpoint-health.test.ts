@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { applyChange, openChange } from '../../src/core/endpoints/statements/changes.ts'
+import { applyChange, openCandidate } from '../../src/core/endpoints/statements/changes.ts'
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { readHealth } from '../../src/core/endpoints/statements/health.ts'
 import { reviewEndpoint, setNextProbe } from '../../src/core/endpoints/statements/review.ts'
@@ -40,7 +40,7 @@ describe('the health of an endpoint', () => {
     sql.transaction().execute(async (trx) => {
       const { id } = await row()
       const wanted = { url: ADDRESS, secret: sealing('unused', testKeys), requestedBy: 'key 1' }
-      const changeId = await openChange(trx, id, { kind: 'url', state: 'candidate', ...wanted })
+      const changeId = await openCandidate(trx, id, wanted)
       await applyChange(trx, changeId, testKeys)
     })
 

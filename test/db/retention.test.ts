@@ -168,8 +168,8 @@ describe('retention', () => {
       .insertInto('endpoint_changes')
       .values({
         endpoint_id: await endpointId(),
-        kind: 'secret',
         state: 'canceled',
+        url: 'https://lender.example/hooks',
         ciphertext: 'sealed',
         requested_by: 'key 1',
         settled_at: settledAt,

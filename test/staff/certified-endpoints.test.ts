@@ -32,7 +32,7 @@ describe('endpoint set', () => {
 
   const setTo = (url: string, options = {}, on = context) => set(on, partner.id, url, options, certifyFirst)
   const urlOf = async (id = partner.id) => (await showEndpoint(context, id)).json.url
-  const openChanges = async (id = partner.id) => (await showEndpoint(context, id)).json.changes
+  const candidateOf = async (id = partner.id) => (await showEndpoint(context, id)).json.candidate
   const actionsOf = async (id = partner.id) =>
     (await auditOf(context))
       .filter(({ partner_id }) => partner_id === id)
@@ -43,7 +43,7 @@ describe('endpoint set', () => {
     expect(json).toMatchObject({ url: next.url, certified: true, secret: null, state: 'draining' })
     expect(text).toContain(' It passed its certification.')
     expect(next.arrivals.slice(0, 6)).toHaveLength(certificationChecks.length)
-    expect([await urlOf(), await openChanges()]).toEqual([next.url, []])
+    expect([await urlOf(), await candidateOf()]).toEqual([next.url, null])
     expect(await actionsOf()).toEqual([
       'tester: endpoint.certify done',
       'staff: endpoint.certification_ended done',
@@ -64,7 +64,7 @@ describe('endpoint set', () => {
     expect(text).toContain(
       `npm run staff -- endpoint set ${partner.id} '${next.url}'\n\nTo set the URL without certifying it, add --untested.`,
     )
-    expect([await urlOf(), await openChanges()]).toEqual([partner.endpoint.url, []])
+    expect([await urlOf(), await candidateOf()]).toEqual([partner.endpoint.url, null])
     const before = next.arrivals.length
     expect((await setTo(next.url, { untested: true })).json).toMatchObject({
       certified: false,
@@ -136,27 +136,11 @@ describe('endpoint set', () => {
     expect(await urlOf()).toBe(partner.endpoint.url)
   })
 
-  it('leaves alone a URL that is certified and announced already', async () => {
-    const { id } = await service.sql
-      .selectFrom('endpoints')
-      .select('id')
-      .where('partner_id', '=', partner.id)
-      .executeTakeFirstOrThrow()
-    const announced = { kind: 'url', state: 'announced', url: 'https://a.example', ciphertext: 'v1' } as const
-    await service.sql
-      .insertInto('endpoint_changes')
-      .values({ endpoint_id: id, requested_by: 'key 1', ...announced })
-      .execute()
-    await expect(setTo(next.url)).rejects.toThrow(`cancel that first: "endpoint cancel-change ${partner.id}"`)
-    expect(await openChanges()).toMatchObject([{ state: 'announced' }])
-    expect((await setTo(next.url, { untested: true })).json).toMatchObject({ url: next.url })
-  })
-
   it('changes nothing while Temporal is away, and says so', async () => {
     const { DATABASE_URL: url, ENCRYPTION_KEY: key } = service.environment
     const away = await contextOf({ ...withoutTemporal(url), ENCRYPTION_KEY: key })
     await expect(setTo(next.url, {}, away)).rejects.toThrow(/Nothing was changed\. .*--untested/)
-    expect([await urlOf(), await openChanges()]).toEqual([partner.endpoint.url, []])
+    expect([await urlOf(), await candidateOf()]).toEqual([partner.endpoint.url, null])
     expect((await setTo(next.url, { untested: true }, away)).json).toMatchObject({ certified: false })
   })
 })

@@ -268,15 +268,11 @@ describe('staff inbox', () => {
     await update(
       raw`insert into notices (partner_id, kind, owed_at) values (${id}, 'failing', date_trunc('milliseconds', ${AGO}))`,
     )
-    await update(raw`
-      insert into endpoint_changes (endpoint_id, kind, state, url, ciphertext, requested_by, requested_at)
-      select id, 'url', 'announced', 'https://a.example', 'v1', 'key 1', ${AGO} from endpoints where partner_id = ${id}`)
     const { json } = await look()
     expect(json.items.map(({ kind }) => kind)).toEqual([
       'temporal',
       'webhooks given up',
       'emails about endpoints',
-      'emails about changes',
       'emails to borrowers',
     ])
     await service.startWorker(settings)

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { openChange } from '../../src/core/endpoints/statements/changes.ts'
 import { findKeyOwner, hashOf } from '../../src/core/partners/statements/keys.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import * as key from '../../src/core/partners/commands/key.ts'
@@ -109,26 +108,6 @@ describe('the keys of a partner', () => {
       ({ action, partner_id }) => action === 'key.revoke' && partner_id === id,
     )
     expect(done.map(({ detail }) => detail)).toEqual([{ key_id: first.key_id }, { key_id: second.key_id }])
-  })
-
-  it('that are revoked leave what they asked for, and staff are told how to cancel it', async () => {
-    id = await newPartner()
-    const { key_id: keyId } = await issue()
-    const { id: endpointId } = await context.sql
-      .selectFrom('endpoints')
-      .select('id')
-      .where('partner_id', '=', id)
-      .executeTakeFirstOrThrow()
-    const change = {
-      kind: 'secret',
-      state: 'announced',
-      secret: () => '',
-      requestedBy: `key ${keyId}`,
-    } as const
-    const changeId = await openChange(context.sql, endpointId, change)
-    const { json, text } = await key.revoke(context, String(keyId))
-    expect(json).toMatchObject({ open_change_ids: [changeId] })
-    expect(text).toContain(`endpoint cancel-change ${id}`)
   })
 
   it('are listed without what they are', async () => {

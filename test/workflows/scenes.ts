@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { putClockAhead } from '../support/clock.ts'
-import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { requestResends } from '../../src/core/deliveries/statements/resend-marks.ts'
 import { requestCertification } from '../../src/capabilities/self-service/statements/certifications.ts'
-import { openChange, endOpenChanges } from '../../src/core/endpoints/statements/changes.ts'
 import { requestPing } from '../../src/capabilities/self-service/statements/pings.ts'
 import { createEndpointRequests } from '../../src/capabilities/self-service/workflows/endpoint-requests.ts'
 import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
@@ -17,7 +15,6 @@ import { createClocks } from '../../src/capabilities/sandbox/workflows/clocks.ts
 import { createEndpointStarter } from '../../src/core/endpoints/workflows/endpoints.ts'
 import {
   certificationId,
-  endpointChangeId,
   endpointPingId,
   endpointWorkflowId,
   referralId,
@@ -25,8 +22,8 @@ import {
   resendId,
   restoreId,
 } from '../../src/core/temporal/names.ts'
+import { openCandidate } from '../../src/core/endpoints/statements/changes.ts'
 import { sealing } from '../../src/core/sealing/seal.ts'
-import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
 import { createScenarios } from '../../src/capabilities/sandbox/workflows/scenarios.ts'
 import { startReplay } from '../../src/core/deliveries/workflows/replay.ts'
 import { createResendStarter } from '../../src/core/deliveries/workflows/resend.ts'
@@ -227,22 +224,6 @@ export const scenes: Record<string, Scene> = {
   },
 }
 
-/** A new secret that a partner asked for in production, and its endpoint. */
-async function newSecretOf(service: Service) {
-  const partner = await service.addPartner()
-  const email = { contact_email: 'tech@lender.example' }
-  await service.sql.updateTable('partners').set(email).where('id', '=', partner.id).execute()
-  const { id: endpointId } = await endpointOf(service, partner).row()
-  const id = await openChange(service.sql, endpointId, {
-    kind: 'secret',
-    state: 'announced',
-    secret: sealing(generateSecret(), service.encryptionKeys),
-    overlapHours: 24,
-    requestedBy: 'key 1',
-  })
-  return { id, endpointId }
-}
-
 /** The workflows beside those of leads, by the names of the files that hold their histories; answers the workflow's id. */
 export const otherScenes: Record<string, (service: Service) => Promise<string>> = {
   async 'endpoint-probed-then-drained'(service) {
@@ -264,9 +245,7 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
   async certification(service) {
     const partner = await service.addPartner()
     const { id: endpointId } = await endpointOf(service, partner).row()
-    const changeId = await openChange(service.sql, endpointId, {
-      kind: 'url',
-      state: 'candidate',
+    const changeId = await openCandidate(service.sql, endpointId, {
       url: partner.endpoint.url,
       secret: sealing(partner.endpoint.secret, service.encryptionKeys),
       requestedBy: 'key 1',
@@ -278,36 +257,6 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await createEndpointRequests(service.client).certify(id)
     await service.client.workflow.getHandle(certificationId(id)).result()
     return certificationId(id)
-  },
-  async 'endpoint-change-announced-then-applied'(service) {
-    const { id: changeId } = await newSecretOf(service)
-    const requests = createEndpointRequests(service.client)
-    await requests.change(changeId)
-    const change = service.sql.updateTable('endpoint_changes').where('id', '=', changeId)
-    await until(async () => {
-      const past = raw<Date>`takes_effect_at - interval '1 day'`
-      const moved = await change
-        .set({ takes_effect_at: past })
-        .where('takes_effect_at', 'is not', null)
-        .executeTakeFirst()
-      return moved.numUpdatedRows > 0n
-    })
-    await requests.change(changeId)
-    await service.client.workflow.getHandle(endpointChangeId(changeId)).result()
-    return endpointChangeId(changeId)
-  },
-  async 'endpoint-change-canceled'(service) {
-    const { id: changeId, endpointId } = await newSecretOf(service)
-    const requests = createEndpointRequests(service.client)
-    await requests.change(changeId)
-    await until(async () => {
-      const change = service.sql.selectFrom('endpoint_changes').select('takes_effect_at')
-      return (await change.where('id', '=', changeId).executeTakeFirst())?.takes_effect_at ?? undefined
-    })
-    await endOpenChanges(service.sql, endpointId, 'canceled')
-    await requests.change(changeId)
-    await service.client.workflow.getHandle(endpointChangeId(changeId)).result()
-    return endpointChangeId(changeId)
   },
   async 'endpoint-ping'(service) {
     const partner = await service.addPartner()

@@ -1,4 +1,4 @@
-import { CHANGE_DELAY_HOURS, OVERLAP_HOURS } from '../../core/endpoints/decisions/endpoint-change.ts'
+import { OVERLAP_HOURS } from '../../core/endpoints/decisions/endpoint-change.ts'
 import { certificationChecks } from './decisions/certification.ts'
 
 /** How a partner sets its endpoint up: a section of the reference's guide to webhooks, in Markdown. */
@@ -11,8 +11,7 @@ the URL must use \`https\`, on port 443 or 8443, at a public address; a sandbox 
 3. Call \`certify-endpoint\`. We send ${certificationChecks.length} requests to the URL, some of which your receiver must accept and some refuse. \
 \`get-endpoint\` shows the result of each, and what to change.
 
-When all have passed, the URL and its secret take effect: at once in a sandbox, and in production ${CHANGE_DELAY_HOURS} hours after \
-we have emailed your contact. In production, our staff first turn this on for you.
+When all have passed, the URL and its secret take effect at once, and we email your contact. In production, our staff first turn this on for you.
 
 \`rotate-endpoint-secret\` replaces the secret; the previous one also signs for ${OVERLAP_HOURS.default} hours, or for up to \
 ${OVERLAP_HOURS.max} if you say so.`

@@ -1,14 +1,13 @@
 import type { Client } from '@temporalio/client'
-import { certificationId, endpointChangeId, endpointPingId } from '../../core/temporal/names.ts'
+import { certificationId, endpointPingId } from '../../core/temporal/names.ts'
 import type { Swept } from '../../core/temporal/sweep.ts'
-import { announcedChanges } from './statements/announced-changes.ts'
 import { runningCertifications } from './statements/certifications.ts'
 import { openPings } from './statements/pings.ts'
 import { createEndpointRequests } from './workflows/endpoint-requests.ts'
 
 /** What partners have asked for their endpoints and is not over. */
 export function requestsLeftOut(client: Client): Swept[] {
-  const { certify, change, ping } = createEndpointRequests(client)
+  const { certify, ping } = createEndpointRequests(client)
   return [
     {
       failure: 'cannot start a certification; trying again every minute',
@@ -16,13 +15,6 @@ export function requestsLeftOut(client: Client): Swept[] {
       workflowId: certificationId,
       find: runningCertifications,
       start: certify,
-    },
-    {
-      failure: 'cannot start an endpoint’s change; trying again every minute',
-      idName: 'change_id',
-      workflowId: endpointChangeId,
-      find: announcedChanges,
-      start: (id) => change(id, { quietly: true }),
     },
     {
       failure: 'cannot start a test request; trying again every minute',

@@ -15,15 +15,7 @@ interface Wanted {
 }
 
 /** Workflows that do what the record says, by the id of what it is for. */
-type Type =
-  | 'endpoint'
-  | 'resend'
-  | 'certification'
-  | 'endpointChange'
-  | 'endpointPing'
-  | 'restore'
-  | 'erasure'
-  | 'closing'
+type Type = 'endpoint' | 'resend' | 'certification' | 'endpointPing' | 'restore'
 type Workflow = (id: number) => Promise<unknown>
 
 /** Starts one, unless it is running. */

@@ -9,7 +9,6 @@ export function leadOf(workflowId: string): number | undefined {
 }
 export const endpointWorkflowId = (endpointId: number) => `endpoint-${endpointId}`
 export const certificationId = (id: number) => `certification-${id}`
-export const endpointChangeId = (id: number) => `endpoint-change-${id}`
 export const restoreId = (generation: number) => `restore-${generation}`
 export const endpointPingId = (id: number) => `endpoint-ping-${id}`
 export const resendId = (partnerId: number) => `resend-${partnerId}`

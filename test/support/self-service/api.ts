@@ -31,5 +31,5 @@ async function certifySink(sql: Sql, certificationId: number): Promise<void> {
   const certification = sql.updateTable('certifications').where('id', '=', certificationId)
   // nothing is sent there
   if (!candidate.url.startsWith(NOWHERE)) await certification.set({ reports: reports as never }).execute()
-  await endCertification(sql, certificationId, { environment: 'sandbox', encryptionKeys: testKeys })
+  await endCertification(sql, certificationId, testKeys)
 }

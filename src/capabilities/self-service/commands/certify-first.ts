@@ -7,12 +7,7 @@ import type { StaffContext } from '../../../staff/context.ts'
 import { failureOf, Refusal } from '../../../staff/refusal.ts'
 import { soon } from '../../../staff/soon.ts'
 import { certificationChecks, type CheckReport } from '../decisions/certification.ts'
-import {
-  certificationResult,
-  dropCandidate,
-  hasAnnouncedUrl,
-  openStaffCandidate,
-} from '../statements/staff-candidate.ts'
+import { certificationResult, dropCandidate, openStaffCandidate } from '../statements/staff-candidate.ts'
 import { createEndpointRequests } from '../workflows/endpoint-requests.ts'
 
 /** Six requests, each within fifteen seconds, and a second between them where they fail. */
@@ -25,10 +20,6 @@ export const certifyFirst: Certify = async (context, partner, url, setAgain) => 
     async ({ sql, audit }) => {
       const endpoint = await lockEndpoint(sql, partner)
       if (endpoint === undefined) throw new Refusal(`There is no partner ${partner}: see "partner list".`)
-      if (await hasAnnouncedUrl(sql, endpoint.id))
-        throw new Refusal(
-          `A URL of partner ${partner} is certified and announced already, and this one would take its place: see "endpoint show ${partner}". To set this one, cancel that first: "endpoint cancel-change ${partner}".`,
-        )
       const opened = await openStaffCandidate(sql, endpoint.id, { url, newSecret: generateSecret() }, keys)
       const { certificationId: id } = opened
       const asked = id === undefined ? {} : { certification_id: id }

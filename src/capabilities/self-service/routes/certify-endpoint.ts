@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { requestCertification } from '../statements/certifications.ts'
-import { openChanges } from '../../../core/endpoints/statements/changes.ts'
+import { findCandidate } from '../../../core/endpoints/statements/changes.ts'
 import { actOnOwnEndpoint, SelfServiceRefusal } from '../statements/self-service.ts'
 import type { SelfServiceRouteDependencies } from './dependencies.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
@@ -20,7 +20,7 @@ const schema = operation({
   tags: ['Endpoint'],
   summary: 'Certify the new URL of your endpoint',
   description:
-    'Starts the certification of the URL that set-endpoint stored. We send six requests to it: your receiver must accept a signed webhook, the same one again, and one of an unknown type, and refuse a forged signature, an old timestamp and a changed body. get-endpoint shows the result of each, and what to change. When all pass, the URL and its secret take effect together, and held webhooks are sent in order: at once in a sandbox, in production 24 hours after we have emailed your contact. Calling it again while a certification runs changes nothing.',
+    'Starts the certification of the URL that set-endpoint stored. We send six requests to it: your receiver must accept a signed webhook, the same one again, and one of an unknown type, and refuse a forged signature, an old timestamp and a changed body. get-endpoint shows the result of each, and what to change. When all pass, the URL and its secret take effect together, and held webhooks are sent in order: at once, and we email your contact. Calling it again while a certification runs changes nothing.',
   body: strictBody({
     accept_failures: z
       .boolean('must be true or false')
@@ -37,9 +37,7 @@ const schema = operation({
         ...exampleView,
         candidate: {
           url: 'https://hooks.lender.example.com/v2',
-          state: 'uncertified',
           requested_at: '2026-03-09 10:00:00',
-          takes_effect_at: null,
         },
         certification: {
           url: 'https://hooks.lender.example.com/v2',
@@ -70,10 +68,8 @@ export const certifyEndpoint: FastifyPluginAsyncZod<Options> = async (app, optio
           'certify',
           actorOf(request, environment),
           async (trx, endpoint, requestedBy) => {
-            const changes = await openChanges(trx, endpoint.id)
-            const candidate = changes.find(({ kind }) => kind === 'url')
+            const candidate = await findCandidate(trx, endpoint.id)
             if (candidate === undefined) throw new SelfServiceRefusal('no_candidate')
-            if (candidate.state === 'announced') throw new SelfServiceRefusal('announced')
             const asked = await requestCertification(trx, candidate.id, { acceptFailures, requestedBy })
             const detail = { certification_id: asked.id, accept_failures: acceptFailures }
             return { id: asked.id, audit: asked.isNew ? detail : null }

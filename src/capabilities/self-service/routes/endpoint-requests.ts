@@ -62,20 +62,11 @@ export const requestFields = {
   candidate: z
     .object({
       url: z.string().describe('The URL that set-endpoint got.'),
-      state: z
-        .enum(['uncertified', 'announced'])
-        .describe('`announced`: certified; it takes effect on `takes_effect_at`.'),
       requested_at: timestamp,
-      takes_effect_at: settled.describe('`null` until the emails about the change are sent.'),
     })
     .meta({ id: 'EndpointCandidate' })
     .nullable()
     .describe('The URL that is to take the place of `url`; `null` if there is none.'),
-  new_secret: z
-    .object({ requested_at: timestamp, takes_effect_at: settled })
-    .meta({ id: 'NewSecret' })
-    .nullable()
-    .describe('A signing secret that does not sign yet; `null` if there is none.'),
   certification,
   last_test: lastTest,
 }
@@ -84,25 +75,14 @@ const orNull = (at: Date | null) => at && formatTimestamp(at)
 
 type Requests = Awaited<ReturnType<typeof requestsOf>>
 
-export function requestsToWire({ candidate, newSecret, certification: latest, ping }: Requests) {
+export function requestsToWire({ candidate, certification: latest, ping }: Requests) {
   return {
     candidate: candidate
-      ? {
-          url: candidate.url ?? '',
-          state: candidate.state === 'announced' ? ('announced' as const) : ('uncertified' as const),
-          requested_at: formatTimestamp(candidate.requested_at),
-          takes_effect_at: orNull(candidate.takes_effect_at),
-        }
-      : null,
-    new_secret: newSecret
-      ? {
-          requested_at: formatTimestamp(newSecret.requested_at),
-          takes_effect_at: orNull(newSecret.takes_effect_at),
-        }
+      ? { url: candidate.url, requested_at: formatTimestamp(candidate.requested_at) }
       : null,
     certification: latest
       ? {
-          url: latest.url ?? '',
+          url: latest.url,
           state: latest.result ?? ('running' as const),
           requested_at: formatTimestamp(latest.requested_at),
           finished_at: orNull(latest.finished_at),
@@ -140,4 +120,4 @@ function describeTest({
 }
 
 /** None, for examples. */
-export const noRequests = { candidate: null, new_secret: null, certification: null, last_test: null }
+export const noRequests = { candidate: null, certification: null, last_test: null }

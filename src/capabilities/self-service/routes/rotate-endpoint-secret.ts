@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { changePlace, openChange } from '../../../core/endpoints/statements/changes.ts'
+import { oweNotice } from '../../../core/endpoints/statements/notices.ts'
 import { rotateSecret } from '../../../core/endpoints/statements/secrets.ts'
 import { requireUrl } from '../statements/self-service.ts'
 import { HOUR_MS } from '../../../core/values/durations.ts'
@@ -23,21 +23,19 @@ const schema = operation({
   tags: ['Endpoint'],
   summary: 'Replace your signing secret',
   description:
-    'Creates a new signing secret. During the overlap, each webhook is signed with both secrets, so that your receiver can change over at any time. In a sandbox the new secret signs at once; in production 24 hours after we have emailed your contact. If somebody else knows your secret, contact us: we can replace it at once. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the same secret.',
+    'Creates a new signing secret. During the overlap, each webhook is signed with both secrets, so that your receiver can change over at any time. The new secret signs at once, and we email your contact. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the same secret.',
   ...keyedOperation,
   body: strictBody({
     overlap_hours: integer(0, OVERLAP_HOURS.max)
       .default(OVERLAP_HOURS.default)
-      .describe(
-        `For how many hours the previous secret also signs, once the new one does; ${OVERLAP_HOURS.default} by default.`,
-      ),
+      .describe(`For how many hours the previous secret also signs; ${OVERLAP_HOURS.default} by default.`),
   }),
   bodyExamples: { default: {}, at_once: { overlap_hours: 0 } },
   response: z.object({
     success,
     data: endpointWithSecret,
   }),
-  responseDescription: 'The new secret. In production, `new_secret` shows when it begins to sign.',
+  responseDescription: 'The new secret.',
   responseExamples: {
     rotated: {
       success: true,
@@ -53,29 +51,26 @@ const schema = operation({
   ],
 })
 
-type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'encryptionKeys' | 'startRequest'>
+type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'encryptionKeys' | 'startEndpoint'>
 
 /** POST /rotate-endpoint-secret (extension): a new signing secret, with an overlap. */
 export const rotateEndpointSecret: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { environment, startRequest } = options
-  const start = (changeId: number) => startRequest((requests) => requests.change(changeId))
   app.post('/rotate-endpoint-secret', {
     schema,
     handler: async (request, reply) => {
       const { overlap_hours: overlapHours } = request.body
-      let announced: number | undefined
+      let changed: number | undefined
       const call = 'rotate-endpoint-secret'
       const answer = await answerWithNewSecret(options, call, [request, reply], async (trx, made) => {
-        const { endpoint, secret, requestedBy } = made
+        const { endpoint, secret } = made
         requireUrl(endpoint)
-        const audit = { overlap_hours: overlapHours }
-        if (environment === 'sandbox')
-          return { place: await rotateSecret(trx, endpoint.id, secret, overlapHours * HOUR_MS), audit }
-        const change = { kind: 'secret', state: 'announced', secret, overlapHours, requestedBy } as const
-        announced = await openChange(trx, endpoint.id, change)
-        return { place: changePlace(announced), audit: { ...audit, change_id: announced } }
+        const place = await rotateSecret(trx, endpoint.id, secret, overlapHours * HOUR_MS)
+        await oweNotice(trx, request.partnerId, 'secret_changed')
+        changed = endpoint.id
+        return { place, audit: { overlap_hours: overlapHours } }
       })
-      if (announced !== undefined) start(announced)
+      // which sends the email
+      if (changed !== undefined) options.startEndpoint(changed)
       return answer
     },
   })

@@ -14,7 +14,7 @@ export const actorOf = (
 export async function orRefusal<Result>(work: Promise<Result>): Promise<Result> {
   return work.catch((error: unknown) => {
     if (!(error instanceof SelfServiceRefusal)) throw error
-    throw new ApiError(codes[error.reason], messages[error.reason])
+    throw new ApiError(codes[error.reason])
   })
 }
 
@@ -22,10 +22,5 @@ const codes = {
   off: 'SELF_SERVICE_OFF',
   no_endpoint: 'NO_ENDPOINT',
   no_candidate: 'NO_CANDIDATE',
-  announced: 'NO_CANDIDATE',
   paused_by_staff: 'PAUSED_BY_STAFF',
 } as const
-
-const messages: Partial<Record<SelfServiceRefusal['reason'], string>> = {
-  announced: 'Your new URL is certified already. get-endpoint shows when it takes effect.',
-}

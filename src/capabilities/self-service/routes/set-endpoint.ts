@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { changePlace, openChange } from '../../../core/endpoints/statements/changes.ts'
+import { changePlace, openCandidate } from '../../../core/endpoints/statements/changes.ts'
 import { checkEndpointUrl } from '../../../core/deliveries/webhooks/endpoint-url.ts'
 import { exampleUnusedHealth } from './endpoint-health.ts'
 import type { SelfServiceRouteDependencies } from './dependencies.ts'
@@ -20,7 +20,7 @@ const schema = operation({
   tags: ['Endpoint'],
   summary: 'Set the URL of your endpoint',
   description:
-    'Stores a candidate for the URL of your endpoint, with a signing secret of its own. Nothing is sent to it yet: configure your receiver with the secret, then call certify-endpoint. Until the candidate takes effect, webhooks go to the current URL. A candidate takes the place of an earlier one. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the same secret.',
+    'Stores a candidate for the URL of your endpoint, with a signing secret of its own. Nothing is sent to it yet: configure your receiver with the secret, then call certify-endpoint. Until it has passed, webhooks go to the current URL. A candidate takes the place of an earlier one. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the same secret.',
   ...keyedOperation,
   body: strictBody(
     {
@@ -46,9 +46,7 @@ const schema = operation({
         reason: 'no URL is registered yet',
         candidate: {
           url: 'https://lender.example.com/webhooks',
-          state: 'uncertified',
           requested_at: '2026-03-02 09:00:00',
-          takes_effect_at: null,
         },
         secret: EXAMPLE_SECRET,
       },
@@ -79,8 +77,7 @@ export const setEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) 
       if (fault !== null) throw invalidUrl(fault.hint)
       return answerWithNewSecret(options, 'set-endpoint', [request, reply], async (trx, made) => {
         const { endpoint, secret, requestedBy } = made
-        const change = { kind: 'url', state: 'candidate', url, secret, requestedBy } as const
-        const id = await openChange(trx, endpoint.id, change)
+        const id = await openCandidate(trx, endpoint.id, { url, secret, requestedBy })
         const audit = { change_id: id, origin: new URL(url).origin }
         return { place: changePlace(id), audit }
       })

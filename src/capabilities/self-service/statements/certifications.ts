@@ -4,7 +4,6 @@ import {
   type CertificationResult,
   type CheckReport,
 } from '../decisions/certification.ts'
-import type { Environment } from '../../../core/values/environment.ts'
 import { STAFF } from '../../../core/audit/decisions/audit-name.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import {
@@ -53,7 +52,6 @@ export async function candidateOf(sql: Sql, certificationId: number, encryptionK
     .innerJoin('endpoints', 'endpoints.id', 'endpoint_changes.endpoint_id')
     .select(['certifications.requested_at as requestedAt', 'endpoints.partner_id as partnerId'])
     .select(['change_id as changeId', 'endpoint_changes.url', 'ciphertext', 'reports'])
-    .$narrowType<{ url: string }>()
     .where('certifications.id', '=', certificationId)
     .where('result', 'is', null)
     .where('endpoint_changes.state', '=', 'candidate')
@@ -85,13 +83,13 @@ interface Ended {
 }
 
 /**
- * Ends a certification. If it passed, or its failures are accepted, the candidate takes effect in the same transaction;
- * in production it is announced first. What staff had certified, their command sets.
+ * Ends a certification. If it passed, or its failures are accepted, the candidate takes effect in the same transaction.
+ * What staff had certified, their command sets.
  */
 export async function endCertification(
   sql: Sql,
   certificationId: number,
-  { environment, encryptionKeys }: { environment: Environment; encryptionKeys: readonly Buffer[] },
+  encryptionKeys: readonly Buffer[],
 ): Promise<Ended> {
   return sql.transaction().execute(async (trx) => {
     const { change_id: changeId } = await trx
@@ -112,20 +110,13 @@ export async function endCertification(
       .execute()
     const isAccepted =
       state === 'candidate' && row.requested_by !== STAFF && (verdict === 'passed' || row.accept_failures)
-    const changesOver = isAccepted && environment === 'sandbox'
-    if (changesOver)
+    if (isAccepted)
       await applyChange(trx, changeId, encryptionKeys, { isPaced: row.reports.valid?.result !== 'passed' })
-    else if (isAccepted)
-      await trx
-        .updateTable('endpoint_changes')
-        .set({ state: 'announced' })
-        .where('id', '=', changeId)
-        .execute()
     const detail = { certification_id: certificationId, result, failed_checks: failed }
     const action = { action: 'endpoint.certification_ended', partnerId: row.partner_id, detail }
     await recordAudit(trx, row.requested_by, { ...action, outcome: 'done' })
-    if (changesOver) await auditChange(trx, changeId, 'endpoint.change_applied')
-    return { result, ...(changesOver && { changedOver: endpointId }) }
+    if (isAccepted) await auditChange(trx, changeId, 'endpoint.change_applied')
+    return { result, ...(isAccepted && { changedOver: endpointId }) }
   })
 }
 

@@ -1,17 +1,15 @@
 import { type CertificationCheck, certificationChecks, type CheckReport } from '../decisions/certification.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { latestCertification } from './certifications.ts'
-import { openChanges } from '../../../core/endpoints/statements/changes.ts'
+import { findCandidate } from '../../../core/endpoints/statements/changes.ts'
 import { latestPing } from './pings.ts'
 
 /** What a partner has asked for its endpoint, and what came of it. */
 export async function requestsOf(sql: Sql, endpointId: number) {
-  const changes = await openChanges(sql, endpointId)
   const certification = await latestCertification(sql, endpointId)
   const ping = await latestPing(sql, endpointId)
   return {
-    candidate: changes.find(({ kind }) => kind === 'url'),
-    newSecret: changes.find(({ kind }) => kind === 'secret'),
+    candidate: await findCandidate(sql, endpointId),
     certification: certification && { ...certification, reports: inOrder(certification.reports) },
     ping,
   }

@@ -20,7 +20,7 @@ export type SelfServiceAction = keyof typeof actions
 
 /** Why a partner cannot do that itself. */
 export class SelfServiceRefusal extends Error {
-  readonly reason: 'off' | 'no_endpoint' | 'no_candidate' | 'announced' | 'paused_by_staff'
+  readonly reason: 'off' | 'no_endpoint' | 'no_candidate' | 'paused_by_staff'
 
   constructor(reason: SelfServiceRefusal['reason']) {
     super(reason)

@@ -1,6 +1,6 @@
 import { STAFF } from '../../../core/audit/decisions/audit-name.ts'
 import type { Sql } from '../../../core/database/orm.ts'
-import { openChange, secretOfCandidate } from '../../../core/endpoints/statements/changes.ts'
+import { openCandidate, secretOfCandidate } from '../../../core/endpoints/statements/changes.ts'
 import { signingSecrets } from '../../../core/endpoints/statements/secrets.ts'
 import { sealing } from '../../../core/sealing/seal.ts'
 import { requestCertification } from './certifications.ts'
@@ -30,24 +30,12 @@ export async function openStaffCandidate(
   const [current] = await signingSecrets(trx, endpointId, encryptionKeys)
   const known = current ?? (await secretOfCandidate(trx, endpointId, encryptionKeys))
   const secret = known ?? newSecret
-  const change = { kind: 'url', state: 'candidate', url, requestedBy: STAFF } as const
-  const changeId = await openChange(trx, endpointId, { ...change, secret: sealing(secret, encryptionKeys) })
+  const sealed = sealing(secret, encryptionKeys)
+  const changeId = await openCandidate(trx, endpointId, { url, secret: sealed, requestedBy: STAFF })
   const candidate = { changeId, secret, hasOnlySecret: current === undefined }
   if (known === undefined) return { ...candidate, certificationId: undefined }
   const { id } = await requestCertification(trx, changeId, { acceptFailures: false, requestedBy: STAFF })
   return { ...candidate, certificationId: id }
-}
-
-/** Whether the partner waits for another URL to take effect. The caller's transaction has the endpoint locked. */
-export async function hasAnnouncedUrl(trx: Sql, endpointId: number): Promise<boolean> {
-  const announced = await trx
-    .selectFrom('endpoint_changes')
-    .select('id')
-    .where('endpoint_id', '=', endpointId)
-    .where('kind', '=', 'url')
-    .where('state', '=', 'announced')
-    .executeTakeFirst()
-  return announced !== undefined
 }
 
 /** Ends a candidate that is not set after all, unless it is settled. */

@@ -279,8 +279,6 @@ class Endpoint:
     """When the service tries the endpoint again, if it paused it; otherwise `None`."""
     candidate: EndpointCandidate | None
     """The URL that is to take the place of `url`; `None` if there is none."""
-    new_secret: NewSecret | None
-    """A signing secret that does not sign yet; `None` if there is none."""
     certification: Certification | None
     """The latest certification; `None` if none was requested."""
     last_test: TestRequest | None
@@ -291,11 +289,7 @@ class Endpoint:
 class EndpointCandidate:
     url: str
     """The URL that set-endpoint got."""
-    state: Literal["uncertified", "announced"]
-    """`announced`: certified; it takes effect on `takes_effect_at`."""
     requested_at: datetime
-    takes_effect_at: datetime | None
-    """`None` until the emails about the change are sent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -366,8 +360,6 @@ class EndpointWithSecret:
     """When the service tries the endpoint again, if it paused it; otherwise `None`."""
     candidate: EndpointCandidate | None
     """The URL that is to take the place of `url`; `None` if there is none."""
-    new_secret: NewSecret | None
-    """A signing secret that does not sign yet; `None` if there is none."""
     certification: Certification | None
     """The latest certification; `None` if none was requested."""
     last_test: TestRequest | None
@@ -889,12 +881,6 @@ class MilestoneWebhookData:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NewSecret:
-    requested_at: datetime
-    takes_effect_at: datetime | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class OldestWaiting:
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
@@ -998,8 +984,6 @@ class OwnEndpoint:
     """When the service tries the endpoint again, if it paused it; otherwise `None`."""
     candidate: EndpointCandidate | None
     """The URL that is to take the place of `url`; `None` if there is none."""
-    new_secret: NewSecret | None
-    """A signing secret that does not sign yet; `None` if there is none."""
     certification: Certification | None
     """The latest certification; `None` if none was requested."""
     last_test: TestRequest | None

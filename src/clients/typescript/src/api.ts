@@ -259,8 +259,6 @@ export interface Endpoint {
   nextProbeAt: Date | null
   /** The URL that is to take the place of `url`; `null` if there is none. */
   candidate: EndpointCandidate | null
-  /** A signing secret that does not sign yet; `null` if there is none. */
-  newSecret: NewSecret | null
   /** The latest certification; `null` if none was requested. */
   certification: Certification | null
   /** The latest test request; `null` if none was made. */
@@ -270,11 +268,7 @@ export interface Endpoint {
 export interface EndpointCandidate {
   /** The URL that `endpoint.set` got. */
   url: string
-  /** `announced`: certified; it takes effect on `takesEffectAt`. */
-  state: 'uncertified' | 'announced'
   requestedAt: Date
-  /** `null` until the emails about the change are sent. */
-  takesEffectAt: Date | null
 }
 
 export interface EndpointCertification {
@@ -342,8 +336,6 @@ export interface EndpointWithSecret {
   nextProbeAt: Date | null
   /** The URL that is to take the place of `url`; `null` if there is none. */
   candidate: EndpointCandidate | null
-  /** A signing secret that does not sign yet; `null` if there is none. */
-  newSecret: NewSecret | null
   /** The latest certification; `null` if none was requested. */
   certification: Certification | null
   /** The latest test request; `null` if none was made. */
@@ -1016,11 +1008,6 @@ export interface MilestoneWebhookData {
 export type MilestoneWebhookType =
   'client_account_created' | 'credit_scan_completed' | 'contract_signed' | 'escrow_funded' | 'mortgage_ready'
 
-export interface NewSecret {
-  requestedAt: Date
-  takesEffectAt: Date | null
-}
-
 export interface OldestWaiting {
   /** The event. Its webhook has the same `webhook-id`. */
   eventId: string
@@ -1120,8 +1107,6 @@ export interface OwnEndpoint {
   nextProbeAt: Date | null
   /** The URL that is to take the place of `url`; `null` if there is none. */
   candidate: EndpointCandidate | null
-  /** A signing secret that does not sign yet; `null` if there is none. */
-  newSecret: NewSecret | null
   /** The latest certification; `null` if none was requested. */
   certification: Certification | null
   /** The latest test request; `null` if none was made. */
@@ -1181,7 +1166,7 @@ export interface ResumeEndpointResponse {
 }
 
 export interface RotateEndpointSecretRequest {
-  /** For how many hours the previous secret also signs, once the new one does; 24 by default. */
+  /** For how many hours the previous secret also signs; 24 by default. */
   overlapHours?: number
 }
 
@@ -1833,12 +1818,11 @@ export const shapes: Shapes = {
       next_attempt_at: 'time',
       next_probe_at: 'time',
       candidate: '#EndpointCandidate',
-      new_secret: '#NewSecret',
       certification: '#Certification',
       last_test: '#TestRequest',
     },
   },
-  EndpointCandidate: { fields: { url: 0, state: 0, requested_at: 'time', takes_effect_at: 'time' } },
+  EndpointCandidate: { fields: { url: 0, requested_at: 'time' } },
   EndpointCertification: { fields: { type: 0, timestamp: 'iso', data: '#EndpointCertificationData' } },
   EndpointCertificationData: { fields: { partner_id: 0, environment: '#Environment' } },
   EndpointError: { fields: { at: 'time', status: 0, error_code: 0, hint: 0 } },
@@ -1858,7 +1842,6 @@ export const shapes: Shapes = {
       next_attempt_at: 'time',
       next_probe_at: 'time',
       candidate: '#EndpointCandidate',
-      new_secret: '#NewSecret',
       certification: '#Certification',
       last_test: '#TestRequest',
       secret: 0,
@@ -2159,7 +2142,6 @@ export const shapes: Shapes = {
       environment: '#Environment',
     },
   },
-  NewSecret: { fields: { requested_at: 'time', takes_effect_at: 'time' } },
   OldestWaiting: { fields: { event_id: 0, event_name: '#EventName', lead_id: 0, waiting_since: 'time' } },
   OtherEvent: { fields: { event_name: 0, event_payload: 0, created_at: 'time' } },
   OtherExportedEvent: {
@@ -2196,7 +2178,6 @@ export const shapes: Shapes = {
       next_attempt_at: 'time',
       next_probe_at: 'time',
       candidate: '#EndpointCandidate',
-      new_secret: '#NewSecret',
       certification: '#Certification',
       last_test: '#TestRequest',
       egress_addresses: 0,

@@ -11,7 +11,7 @@ import { Curl } from './curls.js'
 await styled('forms.css', 'lists.css')
 
 /** The URL that waits for its certification. @param {{ candidate: any }} props */
-export function Candidate({ candidate: { url, state, requested_at: requested, takes_effect_at: effect } }) {
+export function Candidate({ candidate: { url, requested_at: requested } }) {
   const [accepts, setAccepts] = useState(false)
   const { busy, error, run } = useAction()
   const body = accepts ? { accept_failures: true } : {}
@@ -20,10 +20,6 @@ export function Candidate({ candidate: { url, state, requested_at: requested, ta
       await call('/certify-endpoint', body)
       touch()
     })
-  if (state === 'announced')
-    return html`<p class="card pad">
-      <span><span class="url">${url}</span> takes effect <${Utc} at=${effect} zone help />.</span>
-    </p>`
   return html`
     <section class="card pad" aria-labelledby="candidate">
       <h2 id="candidate">Certify your new URL</h2>

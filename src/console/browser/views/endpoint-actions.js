@@ -4,7 +4,6 @@ import { Field, problemOf, problemsOf, useWrongField } from '../fields.js'
 import { touch } from '../live.js'
 import { Code } from '../code.js'
 import { Done, Failure, useAction } from '../parts.js'
-import { Utc } from '../utc.js'
 import { Curl } from './curls.js'
 
 /** @typedef {import('./endpoint.js').Endpoint} Endpoint */
@@ -99,8 +98,7 @@ export function ChangeUrl({ endpoint: { url: current } }) {
 /** @type {import('../fields.js').FormField} */
 const hoursField = { name: 'overlap_hours', label: 'Hours until the previous secret expires', type: 'number' }
 
-/** @param {{ endpoint: Endpoint }} props */
-export function Rotate({ endpoint: { new_secret: waiting } }) {
+export function Rotate() {
   const [hours, setHours] = useState('24')
   const { busy, error, done, run } = useAction()
   const problem = problemOf(problemsOf(error, [hoursField]), 'overlap_hours')
@@ -129,7 +127,6 @@ export function Rotate({ endpoint: { new_secret: waiting } }) {
         </div>
       </form>
       ${done && html`<${Done}>Webhooks are signed with the new secret from now on.<//><${Secret} secret=${done} />`}
-      ${waiting && html`<p class="dim">A new secret takes effect <${Utc} at=${waiting.takes_effect_at} zone help />.</p>`}
       ${problem === undefined && html`<${Failure} error=${error} />`}
     </section>
   `

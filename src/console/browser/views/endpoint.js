@@ -56,7 +56,7 @@ function Page({ endpoint }) {
       </div>
       <aside>
         <${ChangeUrl} endpoint=${endpoint} />
-        ${url !== null && html`<${Rotate} endpoint=${endpoint} />`}
+        ${url !== null && html`<${Rotate} />`}
         ${!isSink(url) && (url !== null || candidate) && html`<${OfferSink} />`}
       </aside>
       <div class="stack">

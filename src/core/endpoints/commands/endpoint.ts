@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
-import { openChanges, endOpenChanges, secretOfCandidate } from '../statements/changes.ts'
+import { findCandidate, secretOfCandidate } from '../statements/changes.ts'
 import { findEndpoint, lockEndpoint, setEndpoint } from '../statements/endpoint.ts'
 import { readHealth } from '../statements/health.ts'
+import { oweNotice } from '../statements/notices.ts'
 import { failingSince } from '../statements/outage.ts'
 import { datesOfLiveSecrets, rotateSecret } from '../statements/secrets.ts'
 import { type SealAt, SealError, sealing } from '../../sealing/seal.ts'
@@ -14,7 +15,6 @@ import { overlapOption, partnerId } from '../../../staff/arguments.ts'
 import type { StaffContext, Run } from '../../../staff/context.ts'
 import type { Certify } from './certify.ts'
 import { describeHealth } from './endpoint-health.ts'
-import { describeChange } from './endpoint-change.ts'
 import { drain, pause, resume } from './endpoint-pause.ts'
 import { orAllowIt, test } from './endpoint-test.ts'
 import { noSuchPartner, requirePartner } from '../../partners/commands/require-partner.ts'
@@ -79,7 +79,7 @@ export async function set(
   const detail = { origin: new URL(url).origin, from_now: fromNow, certified: certified !== undefined }
   const action = { action: 'endpoint.set', partnerId: partner, detail }
   const { id, secretIsNew, canceled } = await context.act(action, async () => {
-    const wanted = { url, secret: first.sealed, fromNow }
+    const wanted = { url, secret: first.sealed, fromNow, isTold: true }
     const result = required(partner, await setEndpoint(context.sql, partner, wanted))
     return { result, detail: { canceled: result.canceled } }
   })
@@ -142,7 +142,7 @@ export async function showEndpoint({ sql }: StaffContext, partner: number) {
   const endpoint = required(partner, await findEndpoint(sql, partner))
   const { id, ...rest } = endpoint
   const secrets = await datesOfLiveSecrets(sql, id)
-  const changes = await openChanges(sql, id)
+  const candidate = await findCandidate(sql, id)
   const failing = await failingSince(sql, partner)
   const { health, reason, since } = healthOf({ ...endpoint, failingSince: failing })
   const reading = await readHealth(sql, partner)
@@ -154,7 +154,7 @@ export async function showEndpoint({ sql }: StaffContext, partner: number) {
       failingSince: failing,
       health,
       ...reading,
-      changes: changes.map(({ id: change_id, ...change }) => ({ change_id, ...change })),
+      candidate: candidate ?? null,
       secrets,
     },
     text: fields({
@@ -165,7 +165,7 @@ export async function showEndpoint({ sql }: StaffContext, partner: number) {
       'open webhooks': endpoint.open_deliveries,
       ...describeHealth(reading),
       'live secrets': secrets.length,
-      'requested changes': changes.map(describeChange).join('; ') || null,
+      'to be certified': candidate?.url ?? null,
     }),
   }
 }
@@ -174,13 +174,16 @@ export async function rotate(context: StaffContext, partner: number, { overlap }
   const name = await requirePartner(context.sql, partner)
   const secret = generateSecret()
   const sealed = sealing(secret, await context.encryptionKeys())
-  await context.change(async ({ sql, audit }) => {
+  const endpointId = await context.change(async ({ sql, audit }) => {
     const { id } = required(partner, await lockEndpoint(sql, partner))
-    await endOpenChanges(sql, id, 'replaced', ['secret'])
     await rotateSecret(sql, id, sealed, overlap)
+    await oweNotice(sql, partner, 'secret_changed')
     const detail = { overlap_seconds: overlap / 1000 }
     await audit({ action: 'endpoint.rotate_secret', partnerId: partner, detail })
+    return id
   })
+  // which sends the email; if it does not start, the sweep starts it
+  await context.startEndpoint(endpointId).catch(() => undefined)
   const until = new Date(Date.now() + overlap)
   const previous =
     overlap === 0

@@ -25,6 +25,8 @@ export type EndpointIncident = (typeof endpointIncidents)[number]
 /** What partners and staff are told about an endpoint, by mail, log line and metric. */
 export const noticeKinds = ['failing', 'given_up', 'paused', 'recovered'] as const
 export type NoticeKind = (typeof noticeKinds)[number]
+/** Those and what they are told by mail alone: who changes an endpoint is in the audit. */
+export type MailKind = NoticeKind | 'url_changed' | 'secret_changed'
 
 /** Reasons in words that continue after "because". */
 const REASONS = {

@@ -1,9 +1,8 @@
 import { sql as raw } from 'kysely'
-import { HOUR_MS } from '../../values/durations.ts'
-import { openChangeStates, type EndpointChangeKind } from '../decisions/endpoint-change.ts'
 import { recordAudit } from '../../audit/statements/audit.ts'
 import { columnsOf, columnsOfUrl, nextRevision } from './states.ts'
-import { replaceSecrets, rotateSecret } from './secrets.ts'
+import { oweNotice } from './notices.ts'
+import { replaceSecrets } from './secrets.ts'
 import { nextId } from '../../database/next-id.ts'
 import type { Sql } from '../../database/orm.ts'
 import { open, type Place, type SealAt, sealing } from '../../sealing/seal.ts'
@@ -37,84 +36,64 @@ export async function secretOfCandidate(
     .selectFrom('endpoint_changes')
     .select(['id', 'ciphertext'])
     .where('endpoint_id', '=', endpointId)
-    .where('kind', '=', 'url')
     .where('state', '=', 'candidate')
     .executeTakeFirst()
   return candidate && openSecretOf(candidate, encryptionKeys)
 }
 
-interface NewChange {
-  kind: EndpointChangeKind
-  state: 'candidate' | 'announced'
-  url?: string
+interface NewCandidate {
+  url: string
   secret: SealAt
-  overlapHours?: number
   /** The audit's name of the key that asked. */
   requestedBy: string
 }
 
-/** Puts a change in the place of an open one of its kind. The caller's transaction has the endpoint locked. */
-export async function openChange(
+/** Puts a candidate in the place of an earlier one. The caller's transaction has the endpoint locked. */
+export async function openCandidate(
   trx: Sql,
   endpointId: number,
-  { kind, state, url, secret, overlapHours = 0, requestedBy }: NewChange,
+  { url, secret, requestedBy }: NewCandidate,
 ): Promise<number> {
-  await endOpenChanges(trx, endpointId, 'replaced', [kind])
+  await endCandidate(trx, endpointId, 'replaced')
   const id = await nextId(trx, 'endpoint_changes')
   await trx
     .insertInto('endpoint_changes')
     .values({
       id,
       endpoint_id: endpointId,
-      kind,
-      state,
-      url: url ?? null,
+      state: 'candidate',
+      url,
       ciphertext: secret(changePlace(id)),
-      overlap_hours: overlapHours,
       requested_by: requestedBy,
     })
     .execute()
   return id
 }
 
-/** Ends open changes, which then never take effect. The caller's transaction has the endpoint locked. */
-export async function endOpenChanges(
+/** Ends a candidate, which then never takes effect. The caller's transaction has the endpoint locked. */
+export async function endCandidate(
   trx: Sql,
   endpointId: number,
   state: 'canceled' | 'replaced',
-  kinds: readonly EndpointChangeKind[] = ['url', 'secret'],
-): Promise<{ id: number; kind: EndpointChangeKind }[]> {
-  return trx
+): Promise<number | undefined> {
+  const ended = await trx
     .updateTable('endpoint_changes')
     .set({ state, settled_at: raw<Date>`clock_timestamp()` })
     .where('endpoint_id', '=', endpointId)
-    .where('kind', 'in', kinds)
-    .where('state', 'in', openChangeStates)
-    .returning(['id', 'kind'])
-    .execute()
+    .where('state', '=', 'candidate')
+    .returning('id')
+    .executeTakeFirst()
+  return ended?.id
 }
 
-/** A partner's open changes. */
-export async function openChanges(sql: Sql, endpointId: number) {
+/** The URL that a partner is to certify. */
+export async function findCandidate(sql: Sql, endpointId: number) {
   return sql
     .selectFrom('endpoint_changes')
-    .select(['id', 'kind', 'state', 'url', 'requested_by', 'requested_at', 'takes_effect_at'])
+    .select(['id', 'url', 'requested_by', 'requested_at'])
     .where('endpoint_id', '=', endpointId)
-    .where('state', 'in', openChangeStates)
-    .orderBy('id')
-    .execute()
-}
-
-/** Open changes that a key asked for, by its name in the audit. */
-export async function openChangesBy(sql: Sql, requestedBy: string): Promise<number[]> {
-  const rows = await sql
-    .selectFrom('endpoint_changes')
-    .select('id')
-    .where('requested_by', '=', requestedBy)
-    .where('state', 'in', openChangeStates)
-    .orderBy('id')
-    .execute()
-  return rows.map(({ id }) => id)
+    .where('state', '=', 'candidate')
+    .executeTakeFirst()
 }
 
 /** Locks the endpoint that a change is of. @throws if there is no such change. */
@@ -131,9 +110,8 @@ export async function lockEndpointOf(trx: Sql, changeId: number): Promise<number
 }
 
 /**
-/**
- * Makes a change take effect: URL and secret in one transaction, the caller's, which has the endpoint locked, and which
- * writes the audit's row at its end.
+ * Makes a candidate take effect: URL and secret in one transaction, the caller's, which has the endpoint locked, and which
+ * writes the audit's row at its end. Partner and staff are told.
  *
  * @throws {SealError}
  */
@@ -147,12 +125,11 @@ export async function applyChange(
     .updateTable('endpoint_changes')
     .set({ state: 'applied', settled_at: raw<Date>`clock_timestamp()` })
     .where('id', '=', changeId)
-    .returning(['endpoint_id', 'url', 'ciphertext', 'overlap_hours'])
+    .returning(['endpoint_id', 'url', 'ciphertext'])
     .executeTakeFirstOrThrow()
-  const { endpoint_id: endpointId, url, ciphertext, overlap_hours: hours } = change
+  const { endpoint_id: endpointId, url, ciphertext } = change
   const secret = sealing(openSecretOf({ id: changeId, ciphertext }, encryptionKeys), encryptionKeys)
-  if (url === null) await rotateSecret(trx, endpointId, secret, hours * HOUR_MS)
-  else await changeOver(trx, endpointId, { url, isPaced }, secret)
+  await changeOver(trx, endpointId, { url, isPaced }, secret)
 }
 
 /** Held webhooks are sent in order from here on, unless staff paused the endpoint. */
@@ -163,6 +140,12 @@ async function changeOver(
   secret: SealAt,
 ): Promise<void> {
   const endpoint = trx.updateTable('endpoints').where('id', '=', endpointId)
+  const { partner_id: partnerId } = await trx
+    .selectFrom('endpoints')
+    .select('partner_id')
+    .where('id', '=', endpointId)
+    .executeTakeFirstOrThrow()
+  await oweNotice(trx, partnerId, 'url_changed')
   const lifted = await endpoint
     .set({ ...columnsOfUrl(url, isPaced), ...columnsOf('certified') })
     .where('paused_by', 'is distinct from', 'staff')
@@ -178,10 +161,10 @@ export async function auditChange(trx: Sql, changeId: number, action: string): P
   const change = await trx
     .selectFrom('endpoint_changes')
     .innerJoin('endpoints', 'endpoints.id', 'endpoint_changes.endpoint_id')
-    .select(['requested_by', 'partner_id', 'kind', 'endpoint_changes.url'])
+    .select(['requested_by', 'partner_id', 'endpoint_changes.url'])
     .where('endpoint_changes.id', '=', changeId)
     .executeTakeFirstOrThrow()
-  const { requested_by: actor, partner_id: partnerId, kind, url } = change
-  const detail = { change_id: changeId, kind, ...(url !== null && { origin: new URL(url).origin }) }
+  const { requested_by: actor, partner_id: partnerId, url } = change
+  const detail = { change_id: changeId, origin: new URL(url).origin }
   await recordAudit(trx, actor, { action, outcome: 'done', partnerId, detail })
 }

@@ -1,7 +1,8 @@
 import { sql as raw } from 'kysely'
 import { endpointTransitions } from '../decisions/endpoint.ts'
 import { cancelPages, cancelRest } from '../../deliveries/statements/cancel-open.ts'
-import { endOpenChanges } from './changes.ts'
+import { endCandidate } from './changes.ts'
+import { oweNotice } from './notices.ts'
 import { addSecret } from './secrets.ts'
 import { columnsOf, columnsOfUrl } from './states.ts'
 import type { Sql } from '../../database/orm.ts'
@@ -13,11 +14,18 @@ export const SET_FROM_NOW = endpointTransitions.setFromNow.reason
 /**
  * Sets a partner's endpoint to `url`, and its signing secret to `secret` if it has none. Held webhooks are then sent
  * in order (`draining`), or, with `fromNow`, canceled: most of them beforehand, in pages, to hold no lock for long.
+ *
+ * @param isTold whether partner and staff get an email about it.
  */
 export async function setEndpoint(
   sql: Sql,
   partnerId: number,
-  { url, secret, fromNow = false }: { url: string; secret: SealAt; fromNow?: boolean },
+  {
+    url,
+    secret,
+    fromNow = false,
+    isTold = false,
+  }: { url: string; secret: SealAt; fromNow?: boolean; isTold?: boolean },
 ): Promise<{ id: number; secretIsNew: boolean; canceled: number } | undefined> {
   const before = fromNow ? await cancelPages(sql, partnerId) : { canceled: 0, began: raw<Date>`now()` }
   return sql.transaction().execute(async (trx) => {
@@ -35,7 +43,8 @@ export async function setEndpoint(
       .executeTakeFirst()
     if (endpoint === undefined) return undefined
     // it would take effect over what staff set
-    await endOpenChanges(trx, endpoint.id, 'replaced', ['url'])
+    await endCandidate(trx, endpoint.id, 'replaced')
+    if (isTold) await oweNotice(trx, partnerId, 'url_changed')
     const known = await trx
       .selectFrom('endpoint_secrets')
       .select('id')

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { NoticeKind } from '../decisions/endpoint.ts'
+import type { MailKind } from '../decisions/endpoint.ts'
 import { hasRecovered } from './incidents.ts'
 import type { Sql } from '../../database/orm.ts'
 
@@ -11,18 +11,20 @@ const STALE = raw`interval '7 days'`
  * outbox.
  */
 export interface UnsentNotice {
-  kind: NoticeKind
+  kind: MailKind
   owedAt: Date
   eventId: string | null
 }
 
-/** The most mails of a kind an hour; a recovery belongs to a mail about a failure, and is never held back. */
-export const MOST_AN_HOUR: Record<NoticeKind, number | null> = {
+/** The most mails of a kind an hour; a recovery belongs to a mail about a failure, and nobody misses a change. */
+export const MOST_AN_HOUR: Record<MailKind, number | null> = {
   failing: 1,
   given_up: 1,
   // each has a reason of its own, and must not hide another
   paused: 5,
   recovered: null,
+  url_changed: null,
+  secret_changed: null,
 }
 
 /**
@@ -32,7 +34,7 @@ export const MOST_AN_HOUR: Record<NoticeKind, number | null> = {
 export async function oweNotice(
   trx: Sql,
   partnerId: number,
-  kind: NoticeKind,
+  kind: MailKind,
   eventId: string | null = null,
 ): Promise<void> {
   await raw`
@@ -65,7 +67,7 @@ export async function unsentNotices(sql: Sql, partnerId: number): Promise<Unsent
     .orderBy('owed_at')
     .execute()
   return rows.map(({ kind, owed_at, event_id }) => ({
-    kind: kind as NoticeKind,
+    kind: kind as MailKind,
     owedAt: owed_at,
     eventId: event_id,
   }))

@@ -1,6 +1,5 @@
 import type { Sql } from '../../database/orm.ts'
 import { open } from '../../sealing/seal.ts'
-import { openChangeStates } from '../decisions/endpoint-change.ts'
 import { openSecretOf } from './changes.ts'
 import { secretPlace } from './secrets.ts'
 
@@ -28,7 +27,7 @@ async function secretOfChange(sql: Sql, id: number, encryptionKeys: readonly Buf
     .where('id', '=', id)
     .executeTakeFirst()
   if (change === undefined) return undefined
-  const isOpen = openChangeStates.some((state) => state === change.state)
+  const isOpen = change.state === 'candidate'
   if (!isOpen && change.state !== 'applied') return undefined
   const secret = openSecretOf(change, encryptionKeys)
   if (isOpen) return secret

@@ -1,6 +1,4 @@
 import type { Command } from 'commander'
-import { auditName } from '../../audit/decisions/audit-name.ts'
-import { openChangesBy } from '../../endpoints/statements/changes.ts'
 import { issueKey, listKeys, revokeKey, rotateKeys } from '../statements/keys.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { table } from '../../../staff/answer.ts'
@@ -83,22 +81,18 @@ export async function revoke(context: StaffContext, named: string) {
     return found
   })
   const { id, partnerId: partner, revokedAt, already } = revoked
-  const changes = await openChangesBy(context.sql, auditName(id))
   const others = (await listKeys(context.sql, partner)).filter(({ state }) => state === 'valid')
   const outcome = already
     ? `Key ${id} of partner ${partner} was already revoked at ${formatTimestamp(revokedAt)} UTC.`
     : `Revoked key ${id} of partner ${partner}. It stops working within a second.`
-  const cancelChange = `What it asked for can still take effect. To cancel that: npm run staff -- endpoint cancel-change ${partner}`
-  const left = changes.length > 0 ? [cancelChange] : []
   return {
     json: {
       key_id: id,
       partner_id: partner,
       revoked_at: revokedAt,
       already_revoked: already,
-      open_change_ids: changes,
     },
-    text: `${outcome}${others.length === 0 ? noneLeft(partner) : ''}${left.map((line) => `\n${line}`).join('')}`,
+    text: `${outcome}${others.length === 0 ? noneLeft(partner) : ''}`,
   }
 }
 

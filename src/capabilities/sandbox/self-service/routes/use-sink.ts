@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { latestCertification, requestCertification } from '../../../self-service/statements/certifications.ts'
-import { openChange } from '../../../../core/endpoints/statements/changes.ts'
+import { openCandidate } from '../../../../core/endpoints/statements/changes.ts'
 import { actOnOwnEndpoint, SelfServiceRefusal } from '../../../self-service/statements/self-service.ts'
 import { sealing } from '../../../../core/sealing/seal.ts'
 import { provideSink } from '../../statements/sinks.ts'
@@ -67,8 +67,7 @@ export const useSink: FastifyPluginAsyncZod<Options> = async (app, options) => {
             if (endpoint.url === url && endpoint.pausedBy === 'staff')
               throw new SelfServiceRefusal('paused_by_staff')
             const secret = sealing(generateSecret(), encryptionKeys)
-            const change = { kind: 'url', state: 'candidate', url, secret, requestedBy } as const
-            const changeId = await openChange(trx, endpoint.id, change)
+            const changeId = await openCandidate(trx, endpoint.id, { url, secret, requestedBy })
             const asked = await requestCertification(trx, changeId, { acceptFailures: false, requestedBy })
             return { endpointId: endpoint.id, id: asked.id, audit: { change_id: changeId, sink: true } }
           }),
