@@ -1,61 +1,33 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import type { WebhookFacts } from '../src/core/deliveries/decisions/webhook-facts.ts'
 import { leadIds } from '../src/core/leads/statements/ids.ts'
 import { insertLead } from '../src/core/leads/statements/new-lead.ts'
 import { webhookBody } from '../src/core/deliveries/webhooks/body.ts'
-import { logCalls } from './support/log-calls.ts'
-import { isOf, linesOf, type LogLine, readLogPage } from './support/log-page.ts'
 import { LEAD } from './support/leads.ts'
 import { startMailServer } from './support/mail-server.ts'
-import type { ServiceProcess } from './support/processes.ts'
+import type { Running } from './support/in-process.ts'
 import { prepareService, type Service, type TestPartner } from './support/service.ts'
 import { until } from './support/until.ts'
 
-const page = readLogPage()
+interface LogLine extends Record<string, unknown> {
+  level: number
+  process: string
+  msg: string
+}
 
-describe('docs/operations/log.md', () => {
-  it('names every line that the API and the worker log, with its level', () => {
-    const unnamed = logCalls().filter(
-      ({ message, level }) => message !== undefined && !page.names(message, level),
-    )
-    expect(unnamed).toEqual([])
-    expect(logCalls().length).toBeGreaterThan(60)
-  })
-
-  it('names no line that nothing logs', () => {
-    const messages = new Set(logCalls().map(({ message }) => message))
-    // put together when they are logged
-    const others = page.lines.filter(({ name }) => !name.includes('…') && !messages.has(name))
-    expect(others.map(({ name }) => name)).toEqual([
-      'the subject of an email',
-      "a line of Temporal's SDK",
-      'what is wrong, and what to do',
-      'a webhook has failed 4 times in a row',
-      'a webhook was given up',
-      'an endpoint was paused',
-      'an endpoint works again',
-      'why retention removes nothing',
-    ])
-  })
-
-  it('explains each field once, in order, with an example of its type', () => {
-    expect(page.fields).toEqual([...page.used].toSorted())
-    const wrong = page.examples.filter(({ types, example }) => {
-      const value: unknown = JSON.parse(example)
-      return !types.some((type) => isOf(type, value))
-    })
-    expect(wrong).toEqual([])
-  })
-})
+const linesOf = ({ output }: Running): LogLine[] =>
+  output()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as LogLine)
 
 describe('the log of the API and the worker', () => {
   let service: Service
   let partner: TestPartner
   let mail: Awaited<ReturnType<typeof startMailServer>>
-  let api: ServiceProcess
-  let worker: ServiceProcess
+  let api: Running
+  let worker: Running
 
   beforeAll(async () => {
     mail = await startMailServer()
@@ -65,7 +37,7 @@ describe('the log of the API and the worker', () => {
       GIT_COMMIT: '0123456789abcdef0123456789abcdef01234567',
     })
     partner = await service.addPartner()
-    ;[api, worker] = await Promise.all([service.startApiProcess(), service.startWorkerProcess()])
+    ;[api, worker] = await Promise.all([service.startApi(), service.startWorker()])
   }, 60_000)
 
   const lines = (wanted: Partial<LogLine>) =>
@@ -123,7 +95,7 @@ describe('the log of the API and the worker', () => {
       request: {
         ...every,
         process: 'api',
-        pid: api.pid,
+        pid: process.pid,
         msg: 'request',
         key_id: expect.any(Number),
         event_id: eventId,
@@ -134,7 +106,7 @@ describe('the log of the API and the worker', () => {
       start: {
         ...every,
         process: 'api',
-        pid: api.pid,
+        pid: process.pid,
         msg: 'start',
         run_id: runId,
         workflow_type: 'referral',
@@ -144,7 +116,7 @@ describe('the log of the API and the worker', () => {
       attempt: {
         ...every,
         process: 'worker',
-        pid: worker.pid,
+        pid: process.pid,
         msg: 'attempt',
         run_id: runId,
         event_id: eventId,
@@ -158,7 +130,7 @@ describe('the log of the API and the worker', () => {
       mail: {
         ...every,
         process: 'worker',
-        pid: worker.pid,
+        pid: process.pid,
         msg: 'mail',
         run_id: runId,
         message_id: expect.stringMatching(
@@ -251,7 +223,7 @@ describe('the log of the API and the worker', () => {
   })
 
   it('says which start failed', async () => {
-    const away = await service.startApiProcess({ TEMPORAL_ADDRESS: '127.0.0.1:1' })
+    const away = await service.startApi({ TEMPORAL_ADDRESS: '127.0.0.1:1' })
     const headers = { authorization: `Service-Key ${partner.key}`, 'content-type': 'application/json' }
     const body = JSON.stringify({ ...LEAD, email: `${uuidv7()}@example.com` })
     const response = await fetch(`http://127.0.0.1:${away.port}/v1/create-lead`, {
@@ -264,29 +236,14 @@ describe('the log of the API and the worker', () => {
       linesOf(away).find(({ msg }) => msg.startsWith('workflow not started yet')),
     )
     expect(line).toMatchObject({ level: 40, workflow_id: expect.stringMatching(/^lead-\d+$/) })
-    await away.kill()
+    await away.stop()
   }, 60_000)
 
   it('has nothing of these below LOG_LEVEL', async () => {
-    const quiet = await service.startApiProcess({ LOG_LEVEL: 'warn' })
+    const quiet = await service.startApi({ LOG_LEVEL: 'warn' })
     const response = await fetch(`http://127.0.0.1:${quiet.port}/v1/ping`)
     expect(response.status).toBe(200)
     await quiet.stop()
     expect(linesOf(quiet)).toEqual([])
-  })
-
-  it('is as the page says, line by line, with an error in it', async () => {
-    const broken = raw.raw('broken check (partner_lead_id is null) not valid')
-    await raw`alter table leads add constraint ${broken}`.execute(service.sql)
-    await post('create-lead', { ...LEAD, partner_lead_id: 'LOAN-1' })
-    await post('get-lead', { lead_id: 0 }, { authorization: 'Service-Key nonsense' })
-    await awaited({ msg: 'request failed' })
-    await Promise.all([api.stop(), worker.stop()])
-    const written = [...linesOf(api), ...linesOf(worker)]
-    expect(written.flatMap((line) => page.faultsOf(line))).toEqual([])
-    expect([...new Set(written.map(({ msg }) => msg))]).toEqual(
-      expect.arrayContaining(['request', 'start', 'recording', 'attempt', 'mail', 'worker is polling']),
-    )
-    expect(written.every(({ host, pid, build }) => host && pid && build === '0123456789ab')).toBe(true)
   })
 })

@@ -143,7 +143,11 @@ describe('the staff command', () => {
     ['a misspelt class', ['retention', 'run', '--class', 'lead'], 'Use one of '],
     ['a misspelt stop', ['lead', 'advance', '1', '--to', 'score_update'], 'Use one of '],
     ['neither on nor off', ['partner', 'self-service', '1', 'yes'], 'Use one of on, off.'],
-    ['an unknown command', ['lead', 'xyzzy'], "unknown command 'xyzzy': lead has show, close, export, "],
+    [
+      'an unknown command',
+      ['lead', 'xyzzy'],
+      "unknown command 'xyzzy': lead has show, close, list, export, ",
+    ],
     ['what is not JSON', ['milestone', '1', 'score_update', '--payload', '{gain}'], 'It is not JSON'],
     ['an id with a space', ['milestone', '1', 'score_update', '--id', 'a b'], 'Use 1 to 255 visible ASCII'],
     ['a reason in words', ['lead', 'close', '1', '--reason', 'has moved'], 'Use one of withdrew, '],
