@@ -98,8 +98,6 @@ describe('each process', () => {
     }
     const { value } = await scrape(worker)
     expect(value('referrals_loop_pause_seconds', { loop: 'sweep' })).toBe(1)
-    // there is no journal
-    expect(value('referrals_loop_pause_seconds', { loop: 'interrupted_erasures' })).toBeUndefined()
   })
 
   it('counts mails and scores by outcome, the time to the delivery, and activities that fail', async () => {

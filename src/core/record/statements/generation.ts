@@ -8,7 +8,7 @@ import { codeOf, isDenied } from '../../database/error-codes.ts'
  * timeline (a failover, or a recovery to a moment). A copy of its files is noticed by the first workflow that knows more,
  * unless staff declare it before.
  *
- * How it is raised, and what people are told of again: src/core/database/migrations/initial/generation.ts.
+ * How it is raised: src/core/database/migrations/initial/generation.ts.
  */
 export const currentGeneration = raw<number>`coalesce((select generation from deployment), 1)`
 
