@@ -34,7 +34,7 @@ const withoutProcess = {
 const withoutWorker = {
   regex: '^@temporalio/worker',
   message:
-    'Only src/worker.ts, its requirements, its failed tasks and activities, its bundle and the replay (and tests) import the worker.',
+    'Only src/worker.ts, src/run-worker.ts, its requirements, its failed activities and its bundle (and tests) import the worker.',
 }
 
 const unsafeAllowed = {
@@ -122,7 +122,7 @@ export default defineConfig({
       },
     },
     {
-      files: ['worker', 'worker-requirements', 'activity-failures', 'workflow-bundle'].map(
+      files: ['worker', 'run-worker', 'worker-requirements', 'activity-failures', 'workflow-bundle'].map(
         (name) => `src/${name}.ts`,
       ),
       rules: {

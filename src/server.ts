@@ -13,8 +13,7 @@ process.send?.({ type: 'ready', ...ports })
 
 function stopOnSignals(stop: (isHurried: boolean) => Promise<void>): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.on(signal, async () => {
-      await stop(signal === 'SIGINT')
-      if (process.connected) process.disconnect()
+    process.on(signal, () => {
+      void stop(signal === 'SIGINT').then(() => process.connected && process.disconnect())
     })
 }

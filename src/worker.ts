@@ -1,20 +1,19 @@
 import { DefaultLogger, Runtime, type RuntimeOptions } from '@temporalio/worker'
-import type { Logger } from 'pino'
 import { readBuild } from './config/build.ts'
-import { type Config, readConfig, readTemporal } from './config.ts'
+import { readConfig, readTemporal } from './config.ts'
 import { fail, orFail, reasonOf } from './fail.ts'
 import { createLogger } from './logger.ts'
 import { sdkMetrics } from './metrics/sdk.ts'
 import { runWorker } from './run-worker.ts'
 import { sdkLines } from './sdk-log.ts'
-import { type TemporalOutage, watchOutage } from './temporal-outage.ts'
+import { watchOutage } from './temporal-outage.ts'
 
 const config = orFail(() => readConfig('worker'))
 const temporal = orFail(() => readTemporal(config))
 const build = readBuild(config)
 const log = createLogger(config.LOG_LEVEL, 'worker', build)
 const outage = watchOutage(log)
-installRuntime(config, log, outage)
+installRuntime()
 const { metricsPort, ended } = await runWorker({
   config,
   temporal,
@@ -32,10 +31,10 @@ function stopOnSignals(stop: () => void): void {
 }
 
 /** The SDK's own part of the process, with its log and its metrics. */
-function installRuntime(config: Config<'worker'>, logger: Logger, outage: TemporalOutage): void {
+function installRuntime(): void {
   const metrics = sdkMetrics(config)
   const options: RuntimeOptions = {
-    logger: new DefaultLogger('INFO', sdkLines(logger, outage)),
+    logger: new DefaultLogger('INFO', sdkLines(log, outage)),
     // else the native part of the SDK writes to the terminal, in colours
     telemetryOptions: {
       logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },

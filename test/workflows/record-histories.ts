@@ -7,17 +7,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { findTemporal } from '../../src/embedded/temporal-program.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { ownTemporal } from '../support/own-temporal.ts'
-import {
-  cross,
-  crossIdle,
-  crossing,
-  type Fixture,
-  idleCrossing,
-  otherScenes,
-  prepareFixture,
-  type Scene,
-  scenes,
-} from './scenes.ts'
+import { cross, crossing, type Fixture, otherScenes, prepareFixture, type Scene, scenes } from './scenes.ts'
 
 const folder = path.join(import.meta.dirname, 'histories')
 
@@ -53,10 +43,6 @@ describe('histories', () => {
     expect(await writeBoth(crossing, cross, fixture)).toEqual(bothWritten)
   })
 
-  it('idle-after-score-update, begun-when-idle', async () => {
-    expect(await writeBoth(idleCrossing, crossIdle, await prepareFixture())).toEqual(bothWritten)
-  })
-
   const bothWritten = [
     expect.objectContaining({ events: expect.any(Array) }),
     expect.objectContaining({ events: expect.any(Array) }),
@@ -79,7 +65,7 @@ describe('histories', () => {
 
   async function write(name: string, fixture: Fixture, workflowId: string, runId: string): Promise<unknown> {
     const history = await historyOf(fixture, workflowId, runId)
-    const text = JSON.stringify(history, withoutMachine, 1)
+    const text = JSON.stringify(history, withoutMachine)
     writeFileSync(path.join(folder, `${name}.json`), `${text}\n`)
     return history
   }

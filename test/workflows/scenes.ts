@@ -1,6 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { putClockAhead } from '../support/clock.ts'
-import { v7 as uuidv7 } from 'uuid'
 import { requestResends } from '../../src/core/deliveries/statements/resend-marks.ts'
 import { requestCertification } from '../../src/capabilities/self-service/statements/certifications.ts'
 import { requestPing } from '../../src/capabilities/self-service/statements/pings.ts'
@@ -9,15 +7,12 @@ import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
 import { advanceId } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
 import { scenarioId, type ScenarioName } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
 import { requestScenario } from '../../src/capabilities/sandbox/statements/sandbox-runs.ts'
-import { newReferralState } from '../../src/core/leads/decisions/referral.ts'
-import type { SignalledMilestone } from '../../src/core/leads/decisions/milestones.ts'
 import { createClocks } from '../../src/capabilities/sandbox/workflows/clocks.ts'
 import { createEndpointStarter } from '../../src/core/endpoints/workflows/endpoints.ts'
 import {
   certificationId,
   endpointPingId,
   endpointWorkflowId,
-  referralId,
   replayId,
   resendId,
   restoreId,
@@ -89,9 +84,6 @@ const viewOf = ({ service }: Fixture, leadId: number) =>
 
 /** The runs on both sides of continue-as-new, by the names of the files that hold their histories. */
 export const crossing = ['continued-as-new', 'begun-by-continuing'] as const
-/** The same, of a lead that is idle after a score update. */
-export const idleCrossing = ['idle-after-score-update', 'begun-when-idle'] as const
-
 /**
  * Lets a run continue as new while a webhook is under way, on a server that suggests it soon; the next one ends
  * with the lead.
@@ -113,30 +105,6 @@ export const cross: Scene = async (fixture, leadId) => {
   await handle.result()
 }
 
-/** Lets a lead be idle after a score update; its next run ends with the lead, after another one. */
-export const crossIdle: Scene = async (fixture, leadId) => {
-  const handle = fixture.service.client.workflow.getHandle(`lead-${leadId}`)
-  const passPeriod = async (periods: number) => {
-    await putClockAhead(fixture.service.sql, leadId, 45 * DAY_S)
-    await fixture.send(leadId, 'clock_moved', { offset: periods * 45 * DAY_S * 1000 })
-  }
-  const { runId } = await handle.describe()
-  await fixture.send(leadId, 'escrow_funded')
-  await until(async () => (await viewOf(fixture, leadId)).next === 3)
-  // a run that has just begun goes on
-  await delay(2000)
-  await passPeriod(1)
-  await until(async () => (await handle.describe()).runId !== runId)
-  fixture.partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
-  await passPeriod(2)
-  await until(async () => (await viewOf(fixture, leadId)).failure !== null)
-  // a webhook that is refused keeps this run
-  fixture.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
-  await fixture.send(leadId, 'close', { reason: 'withdrew' })
-  await fixture.send(leadId, 'send_now')
-  await handle.result()
-}
-
 /** Leaves the lead with a webhook that failed and waits for its next attempt, at an endpoint that is mended. */
 async function failOnce(fixture: Fixture, leadId: number): Promise<void> {
   await fixture.arrived(leadId, 1)
@@ -146,11 +114,8 @@ async function failOnce(fixture: Fixture, leadId: number): Promise<void> {
   fixture.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
 }
 
-/** Stretches of leads' lives, by the name of the file that holds its history. */
+/** Leads' lives, by the name of the file that holds its history: between them they take every branch of the workflow. */
 export const scenes: Record<string, Scene> = {
-  async started(fixture, leadId) {
-    await fixture.arrived(leadId, 1)
-  },
   async journey(fixture, leadId) {
     for (const name of ['client_account_created', 'contract_signed', 'escrow_funded'])
       await fixture.send(leadId, name)
@@ -162,65 +127,29 @@ export const scenes: Record<string, Scene> = {
     await fixture.advance(leadId, 31)
     await fixture.service.client.workflow.getHandle(`lead-${leadId}`).result()
   },
-  async 'not-understood'(fixture, leadId) {
-    await rawSignal(fixture.service, leadId, 'contract_signed', { encoding: 'json/protobuf', data: '{}' })
-    await rawSignal(fixture.service, leadId, '__temporal_x', { encoding: 'json/plain', data: '{' })
-    await fixture.send(leadId, 'paid')
-    await fixture.send(leadId, 'contract_signed')
-    await until(async () => (await viewOf(fixture, leadId)).notes.length === 4)
-  },
-  async 'score-updates-signalled'(fixture, leadId) {
-    await fixture.send(leadId, 'score_update', { id: 'a' })
-    await fixture.send(leadId, 'score_update', { id: 'b', event_payload: { experian_gain: 'x' } })
-    await fixture.leads.recorded(leadId, 'score_update', 2)
-    await fixture.arrived(leadId, 3)
-  },
-  async 'asked-by-update'(fixture, leadId) {
-    await fixture.service.referrals.record(leadId, { name: 'contract_signed' })
-    await fixture.service.referrals.record(leadId, { name: 'contract_signed' })
-    await fixture.service.referrals.record(leadId, { name: 'score_update', id: 'a' })
-    await fixture.arrived(leadId, 3)
-  },
-  async simulated(fixture, leadId) {
-    const events = ['escrow_funded', 'score_update', 'escrow_funded'].map((name) => ({
-      name: name as SignalledMilestone,
-    }))
-    await fixture.service.referrals.simulate(leadId, { key: 'a', events })
-    await fixture.arrived(leadId, 3)
-  },
-  async 'webhook-failing-then-woken'(fixture, leadId) {
+  async 'troubled-journey'(fixture, leadId) {
+    const { service, send, arrived, setEndpoint } = fixture
+    const handle = service.client.workflow.getHandle(`lead-${leadId}`)
+    await rawSignal(service, leadId, 'contract_signed', { encoding: 'json/protobuf', data: '{}' })
+    await rawSignal(service, leadId, '__temporal_x', { encoding: 'json/plain', data: '{' })
+    await send(leadId, 'paid')
+    await service.referrals.record(leadId, { name: 'client_account_created' })
+    await service.referrals.record(leadId, { name: 'client_account_created' })
+    await arrived(leadId, 2)
     await failOnce(fixture, leadId)
-    await fixture.service.sql
-      .updateTable('deliveries')
-      .set({ next_attempt_at: new Date() })
-      .where('lead_id', '=', leadId)
-      .execute()
-    await fixture.send(leadId, 'wake')
-    await until(async () => (await viewOf(fixture, leadId)).next === 3)
-  },
-  async 'webhook-failing-then-sent-now'(fixture, leadId) {
-    await failOnce(fixture, leadId)
-    await fixture.send(leadId, 'send_now')
-    await until(async () => (await viewOf(fixture, leadId)).next === 3)
-  },
-  async 'webhook-held-then-resumed'(fixture, leadId) {
-    await fixture.arrived(leadId, 1)
-    await fixture.setEndpoint('paused')
-    await fixture.send(leadId, 'contract_signed')
+    await send(leadId, 'send_now')
+    await until(async () => (await viewOf(fixture, leadId)).next === 4)
+    await setEndpoint('paused')
+    await service.referrals.simulate(leadId, { key: 'a', events: [{ name: 'escrow_funded' }] })
     await until(async () => (await viewOf(fixture, leadId)).held)
-    await fixture.setEndpoint('active')
-    await fixture.send(leadId, 'wake')
-    await fixture.arrived(leadId, 2)
-  },
-  async canceled(fixture, leadId) {
-    await fixture.send(leadId, 'escrow_funded')
-    const handle = fixture.service.client.workflow.getHandle(`lead-${leadId}`)
+    await setEndpoint('active')
+    await send(leadId, 'wake')
+    await until(async () => (await viewOf(fixture, leadId)).next === 5)
+    await send(leadId, 'score_update', { id: 'b', event_payload: { experian_gain: 'x' } })
+    await until(async () => (await viewOf(fixture, leadId)).next === 6)
+    await createClocks(service).advance(leadId, { days: 90 })
     await handle.cancel()
     await handle.result()
-  },
-  async 'closed-by-staff'(fixture, leadId) {
-    await fixture.send(leadId, 'close', { reason: 'withdrew' })
-    await fixture.service.client.workflow.getHandle(`lead-${leadId}`).result()
   },
 }
 
@@ -265,21 +194,11 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await service.client.workflow.getHandle(endpointPingId(id)).result()
     return endpointPingId(id)
   },
-  /** In the lead's own workflow, until its endpoint refuses a webhook. */
-  async 'clock-advanced-by-the-lead'(service) {
-    return referralId(await advanceRefused(service))
-  },
   async 'clock-advanced'(service) {
     return advanceId(await advanceRefused(service))
   },
   async scenario(service) {
     return scenarioId(await playScenario(service, 'scores_go_down'))
-  },
-  async 'scenario-dropped-out'(service) {
-    return scenarioId(await playScenario(service, 'dropped_out'))
-  },
-  async 'lead-of-a-scenario'(service) {
-    return referralId(await playScenario(service, 'chatty_borrower'))
   },
   async resends(service) {
     const { id } = await service.addPartner()
@@ -303,24 +222,7 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await service.client.workflow.getHandle(replayId(id)).result()
     return replayId(id)
   },
-  // the last ones, because every lead goes on in another generation after them
-  async 'record-restored'(service) {
-    const leads = leadsOf(service, await service.addPartner())
-    const leadId = await leads.start()
-    await service.referrals.record(leadId, { name: 'contract_signed' })
-    await service.sql.transaction().execute((trx) => raiseGeneration(trx, 'staff'))
-    await service.referrals.record(leadId, { name: 'escrow_funded' })
-    return referralId(leadId)
-  },
-  async 'record-restored-without-the-lead'(service) {
-    const { id: partnerId } = await service.addPartner()
-    const facts = { requestId: uuidv7(), generation: 1, now: Date.now(), isSandbox: true }
-    await service.referrals.start(newReferralState(999_999, partnerId, facts))
-    const handle = service.client.workflow.getHandle(referralId(999_999))
-    await handle.signal('contract_signed')
-    await handle.result()
-    return referralId(999_999)
-  },
+  // the last one, because every lead goes on in another generation after it
   async restore(service) {
     const generation = await service.sql.transaction().execute((trx) => raiseGeneration(trx, 'staff'))
     const finished = service.sql.selectFrom('restores').select('finished_at')
