@@ -1,4 +1,4 @@
-import { readBuild } from '../../src/config/build.ts'
+import { type Build, readBuild } from '../../src/config/build.ts'
 import { readConfig, readTemporal } from '../../src/config.ts'
 import { createLogger } from '../../src/logger.ts'
 import { runApi } from '../../src/run-api.ts'
@@ -20,12 +20,13 @@ type Environment = Record<string, string>
 
 export async function startApiHere(environment: Environment): Promise<Running> {
   const config = readConfig('api', {}, environment)
-  const { log, output } = logOf('api', config.LOG_LEVEL)
+  const build = readBuild(config)
+  const { log, output } = logOf('api', config.LOG_LEVEL, build)
   let stop = async (_: boolean) => {}
   const ports = await runApi({
     config,
     temporal: readTemporal(config, environment),
-    build: readBuild(config),
+    build,
     log,
     stopWith: (given) => (stop = given),
   })
@@ -35,12 +36,13 @@ export async function startApiHere(environment: Environment): Promise<Running> {
 export async function startWorkerHere(environment: Environment): Promise<Running> {
   installQuietRuntime()
   const config = readConfig('worker', {}, environment)
-  const { log, output } = logOf('worker', config.LOG_LEVEL)
+  const build = readBuild(config)
+  const { log, output } = logOf('worker', config.LOG_LEVEL, build)
   let shutDown = () => {}
   const { metricsPort, ended } = await runWorker({
     config,
     temporal: readTemporal(config, environment),
-    build: readBuild(config),
+    build,
     log,
     stopWith: (given) => (shutDown = given),
   })
@@ -51,9 +53,9 @@ export async function startWorkerHere(environment: Environment): Promise<Running
   return untilEnd({ port: undefined, metricsPort, output, stop })
 }
 
-function logOf(name: 'api' | 'worker', level: string) {
+function logOf(name: 'api' | 'worker', level: string, { build }: Build) {
   const lines: string[] = []
-  const log = createLogger(level, name, { destination: { write: (line) => void lines.push(line) } })
+  const log = createLogger(level, name, { build, destination: { write: (line) => void lines.push(line) } })
   return { log, output: () => lines.join('') }
 }
 
