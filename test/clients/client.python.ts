@@ -63,7 +63,8 @@ describe('the Python package', () => {
     writeFileSync(path.join(folder, 'lender.py'), [firstCall, follow].join('\n'))
     writeFileSync(path.join(folder, 'test_receiver.py'), [receiver, ownTests].join('\n'))
     const strict = ['-m', 'mypy', '--strict', '--cache-dir', path.join(folder, 'mypy')]
-    const env = { ...environment, MYPYPATH: path.join(folder, 'installed') }
+    // the runner has FORCE_COLOR in its threads
+    const env = { ...environment, MYPYPATH: path.join(folder, 'installed'), MYPY_FORCE_COLOR: '0' }
     const typed = await run(python, [...strict, 'lender.py', 'test_receiver.py'], { cwd: folder, env })
     expect(typed.stdout).toMatch(/^Success/)
     const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`

@@ -48,7 +48,7 @@ class Calls(TestCase):
         api = ScriptedApi(self, step)
         client = api.client()
         client.ping()
-        for group in (client.leads, client.events, client.deliveries, client.endpoint, client.requests, client.sandbox):
+        for group in (client.leads, client.events, client.deliveries, client.endpoint, client.sandbox):
             for name, method in inspect.getmembers(group, inspect.ismethod):
                 if not name.startswith("_") and name != "follow":
                     call_with_everything(method)

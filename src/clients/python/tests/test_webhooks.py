@@ -120,7 +120,7 @@ class AWebhook(TestCase):
 
 class TheFixtures(TestCase):
     def test_are_a_journey_in_its_order_and_one_event_of_each_type(self) -> None:
-        way = journey(lead_id=3, closed=True)
+        way = journey(lead_id=3)
         self.assertEqual([each.data.sequence for each in way], list(range(1, len(way) + 1)))
         self.assertEqual(len({each.data.event_id for each in way}), len(way))
         self.assertEqual([each.data.created_at for each in way], sorted(each.data.created_at for each in way))
