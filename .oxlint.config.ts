@@ -52,7 +52,7 @@ export default defineConfig({
   options: { typeAware: true, denyWarnings: true, reportUnusedDisableDirectives: 'error' },
   // JavaScript without types, because it runs on whatever Node a machine has.
   // docs/receiver.mjs is an example for others
-  ignorePatterns: ['.data/', 'coverage/', 'dist/', 'src/clients/*/dist/', 'src/preload.cjs', '.ci/', 'docs/'],
+  ignorePatterns: ['.data/', 'coverage/', 'src/clients/*/dist/', 'src/preload.cjs', '.ci/', 'docs/'],
   rules: {
     'node/no-process-env': 'error',
     'no-console': 'error',

@@ -16,4 +16,3 @@ if (Number(parts[0]) < 22 || (Number(parts[0]) === 22 && Number(parts[1]) < 18))
 // Caches compiled code beside the installed packages, which makes a start a fifth faster. Does nothing where the folder
 // cannot be written, as in a container. NODE_COMPILE_CACHE takes precedence.
 require('node:module').enableCompileCache(require('node:path').join(modules, '.cache/node-compile'))
-if (process.argv[1] !== undefined) require('./prepared.ts').runPrepared(process.argv[1])

@@ -1,50 +1,61 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { bundleWorkflowCode, DefaultLogger, type WorkflowBundle } from '@temporalio/worker'
 import { bundleOptions } from './core/temporal/worker-options.ts'
-import { hashOfProduct, root } from './config/sources.ts'
-import { replaceFile } from './replace-file.ts'
 
-const cacheFile = path.join(root, 'node_modules/.cache/partner-referral-service/workflows.json')
-
-interface Kept {
-  hash: string
-  /** Whether it has stacks of calls. */
-  callStacks: boolean
-  code: string
-}
+const root = path.join(import.meta.dirname, '..')
+const cacheFolder = path.join(root, 'node_modules/.cache/partner-referral-service')
 
 /**
- * The bundle that a worker runs its workflows from. Bundling takes more than a second of CPU time, so the result is
- * cached beside the installed packages until they, a source file or `callStacks` change.
+ * The bundle that a worker runs its workflows from. Bundling takes more than a second of CPU time, so `npm ci` does it
+ * once, and a start does it again only if a source is newer.
  */
-export async function workflowBundle({
-  callStacks = false,
-  keptFile = cacheFile,
-} = {}): Promise<WorkflowBundle> {
-  // covers every file that might be bundled: to know which ones are, they would have to be bundled
-  const hash = hashOfProduct()
-  const kept = readKept(keptFile)
-  if (kept !== undefined && kept.hash === hash && kept.callStacks === callStacks) return { code: kept.code }
-  const options = { ...bundleOptions({ callStacks }), logger: new DefaultLogger('WARN') }
-  const { code } = await bundleWorkflowCode(options)
-  if (hash !== undefined) keep(keptFile, { hash, callStacks, code })
+export async function workflowBundle(options: BundleOptions = {}): Promise<WorkflowBundle> {
+  const file = fileOf(options)
+  return changedAt(file) > newestSource() ? { code: readFileSync(file, 'utf8') } : bundleWorkflows(options)
+}
+
+interface BundleOptions {
+  callStacks?: boolean
+  /** Where the bundle is kept. */
+  folder?: string
+}
+
+const fileOf = ({ callStacks = false, folder = cacheFolder }: BundleOptions) =>
+  path.join(folder, callStacks ? 'workflows-with-call-stacks.js' : 'workflows.js')
+
+/** Bundles anew, as packages may have changed. */
+export async function bundleWorkflows(options: BundleOptions = {}): Promise<WorkflowBundle> {
+  const { callStacks = false } = options
+  const { code } = await bundleWorkflowCode({
+    ...bundleOptions({ callStacks }),
+    logger: new DefaultLogger('WARN'),
+  })
+  keep(fileOf(options), code)
   return { code }
 }
 
-function readKept(keptFile: string): Kept | undefined {
-  try {
-    return JSON.parse(readFileSync(keptFile, 'utf8')) as Kept
-  } catch {
-    return undefined
-  }
+/** In milliseconds; 0 if there is none. */
+const changedAt = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
+
+/** Of every file that might be bundled: to know which ones are, they would have to be bundled. */
+function newestSource(): number {
+  const sources = ['workflows', 'src'].flatMap((folder) =>
+    readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !name.startsWith('clients'))
+      .map((name) => path.join(root, folder, name)),
+  )
+  return Math.max(...sources.map(changedAt))
 }
 
-/** Where nothing can be written, as in a read-only container, every start bundles again. */
-function keep(keptFile: string, kept: Kept): void {
+/** Where nothing can be written, as in a read-only container, every start after a change bundles again. */
+function keep(file: string, code: string): void {
+  // another process may read it meanwhile
+  const unfinished = `${file}.${process.pid}`
   try {
-    mkdirSync(path.dirname(keptFile), { recursive: true })
-    replaceFile(keptFile, JSON.stringify(kept))
+    mkdirSync(path.dirname(file), { recursive: true })
+    writeFileSync(unfinished, code)
+    renameSync(unfinished, file)
   } catch {
     // this only costs time at the next start
   }

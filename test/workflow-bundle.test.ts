@@ -1,40 +1,33 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from '@jest/globals'
 import { workflowBundle } from '../src/workflow-bundle.ts'
 import { temporaryFolder } from './support/folder.ts'
 
-const keptFile = path.join(temporaryFolder(), 'cache', 'workflows.json')
-const kept = () => JSON.parse(readFileSync(keptFile, 'utf8')) as { hash: string; code: string }
+const cache = path.join(temporaryFolder(), 'cache')
+const kept = path.join(cache, 'workflows.js')
 
-test('workflows are bundled once for the same sources, and anew for others', async () => {
-  const first = await workflowBundle({ keptFile })
-  expect(kept()).toEqual({
-    hash: expect.stringMatching(/^[0-9a-f]{64}$/),
-    callStacks: false,
-    ...first,
-  })
+test('workflows are bundled once, and anew when a source is newer', async () => {
+  const first = await workflowBundle({ folder: cache })
+  expect(readFileSync(kept, 'utf8')).toBe(first.code)
 
-  writeFileSync(keptFile, JSON.stringify({ ...kept(), code: 'of the same sources' }))
-  expect(await workflowBundle({ keptFile })).toEqual({ code: 'of the same sources' })
+  writeFileSync(kept, 'newer than all sources')
+  expect(await workflowBundle({ folder: cache })).toEqual({ code: 'newer than all sources' })
 
-  writeFileSync(keptFile, JSON.stringify({ hash: 'of other sources', code: 'other' }))
-  expect(await workflowBundle({ keptFile })).toEqual(first)
-  expect(kept().code).toBe(first.code)
-
-  writeFileSync(keptFile, '{"half')
-  expect(await workflowBundle({ keptFile })).toEqual(first)
+  utimesSync(kept, 0, statSync(path.join(import.meta.dirname, '../src/worker.ts')).mtimeMs / 1000 - 1)
+  expect(await workflowBundle({ folder: cache })).toEqual(first)
+  expect(readFileSync(kept, 'utf8')).toBe(first.code)
 })
 
 test('where nothing can be kept, workflows are bundled all the same', async () => {
-  const { code } = await workflowBundle({ keptFile: path.join(keptFile, 'a file is no folder') })
+  const { code } = await workflowBundle({ folder: path.join(kept, 'a file is no folder') })
   expect(code).toContain('referral')
 })
 
 test('what workflows decide with is evaluated once for all of them', async () => {
-  const { code } = await workflowBundle({ keptFile })
+  const { code } = await workflowBundle({ folder: cache })
   const bundled = Array.from(code.matchAll(/^\/\*{3}\/ "\.\/(src\/core\/[^"]+)"/gm), ([, file]) => file)
   const list = readFileSync(path.join(import.meta.dirname, '../workflows/preloaded.ts'), 'utf8')
   const preloaded = Array.from(list.matchAll(/^import '\.\.\/(.+)'$/gm), ([, file]) => file)

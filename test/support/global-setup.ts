@@ -6,7 +6,6 @@ import type { Launched } from '../../src/embedded/launch.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { findTemporal } from '../../src/embedded/temporal-program.ts'
 import { startTemporal } from '../../src/embedded/temporal.ts'
-import { bundlePrograms } from '../../src/program-bundle.ts'
 import { anyPort } from './any-port.ts'
 import { endSharedService, offerSharedService } from './global-shared.ts'
 import { makeTemplate } from './template-database.ts'
@@ -27,8 +26,6 @@ export default async function globalSetup(): Promise<void> {
   const [databaseUrl, temporalAddress] = await Promise.all([
     env.TEST_DATABASE_URL || startDatabase(),
     env.TEST_TEMPORAL_ADDRESS || startTemporalServer(),
-    // tests start them some two hundred times
-    bundlePrograms(),
   ])
   env.TEST_DATABASE_URL = databaseUrl
   env.TEST_TEMPORAL_ADDRESS = temporalAddress
@@ -81,8 +78,6 @@ export function ownsDatabase(): boolean {
 /** Ends the servers at once and removes their data. */
 export function stopAll(): void {
   endSharedService()
-  // PostgreSQL takes its processes along on SIGQUIT; SIGKILL would leave them a moment.
-  for (const { name, process: child } of started.splice(0))
-    child.kill(name === 'PostgreSQL' ? 'SIGQUIT' : 'SIGKILL')
+  for (const { kill } of started.splice(0)) kill()
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 }
