@@ -18,7 +18,7 @@ export interface Terminal {
   osUser: string
   host: string
   /** The environment variables that lead to the sandbox that runs there; none if none does. */
-  runningSandbox?: () => Record<string, string>
+  runningSandbox?: () => Promise<Record<string, string>>
   write: Write
   writeError: (text: string) => void
   endWith: (exitCode: number) => void
@@ -34,7 +34,7 @@ export async function carryOut(args: readonly string[], terminal: Terminal): Pro
     (act) =>
     async (...given) => {
       const { json = false, as } = program.opts<{ json?: boolean; as?: string }>()
-      const { config, temporal } = settingsOf(terminal)
+      const { config, temporal } = await settingsOf(terminal)
       const name = as ?? config.STAFF_NAME
       if (name === undefined) throw new Refusal(WHO)
       const { osUser, host } = terminal
@@ -70,8 +70,8 @@ export async function carryOut(args: readonly string[], terminal: Terminal): Pro
 }
 
 /** Of the deployment that the environment names, else of the sandbox that runs on the machine. */
-function settingsOf({ environment, runningSandbox }: Terminal) {
-  const sandbox = environment.DATABASE_URL ? {} : { ...runningSandbox?.() }
+async function settingsOf({ environment, runningSandbox }: Terminal) {
+  const sandbox = environment.DATABASE_URL ? {} : { ...(await runningSandbox?.()) }
   if (!environment.DATABASE_URL && sandbox.DATABASE_URL === undefined) {
     throw new Refusal(
       'No deployment to work on: run npm start for a sandbox, or set DATABASE_URL and the other settings of docs/settings.md.',

@@ -1,13 +1,8 @@
 import { parseArgs } from 'node:util'
-import { loadMoveSinks } from './capabilities/sandbox/start.ts'
 import { processEnvironment } from './config.ts'
 import { banner, sandboxJson } from './embedded/banner.ts'
-import {
-  defaultDataDirectory as dataDirectory,
-  readSettings,
-  removeUnusable,
-} from './embedded/data-directory.ts'
-import { onNpmGone } from './embedded/npm-gone.ts'
+import { defaultDataDirectory as dataDirectory, removeUnusable } from './embedded/data-directory.ts'
+import type { Launched } from './embedded/launch.ts'
 import { beginRun } from './embedded/run.ts'
 import { startSandbox } from './embedded/sandbox.ts'
 import { OTHERS } from './core/temporal/namespace-claim.ts'
@@ -29,14 +24,13 @@ const repeatMs = 500
 const environment = processEnvironment()
 const options = readOptions()
 const say = (line: string) => (options.json ? console.error(line) : console.log(line))
-const run = await beginRun(dataDirectory, (line) => void end(1, withComfort(line))).catch((error: unknown) =>
-  fail((error as Error).message),
-)
+const tellOthers = await beginRun(dataDirectory).catch((error: unknown) => fail((error as Error).message))
+const running: Launched[] = []
 let ending = false
 let isReady = false
 try {
   endOnSignals()
-  removeUnusable(dataDirectory, options.fresh === true, environment)
+  removeUnusable(dataDirectory, options.fresh === true)
   await start()
 } catch (error) {
   await end(1, (error as Error).message)
@@ -65,30 +59,34 @@ async function start(): Promise<void> {
   let print = (line: string): void => void waiting.push(line)
   const sandbox = await startSandbox({
     dataDirectory,
-    settings: readSettings(dataDirectory),
     environment,
-    onSpawn: run.adopt,
+    onSpawn: adopt,
     // Ctrl-C also ends the programs whose version we ask for, and they would be reported as missing
     report: (line) => (ending ? undefined : console.error(line)),
     print: (line) => print(line),
-    onceMigrated: [
-      // each loaded while PostgreSQL starts
-      loadMoveSinks,
-    ],
   })
   isReady = true
-  run.ready(sandbox.variables)
+  tellOthers(sandbox.variables)
   console.log(options.json ? sandboxJson(sandbox) : banner(sandbox))
   print = say
   waiting.forEach(print)
 }
 
-/** Stops everything and ends this process; the first reason counts. */
+/** All end when one does that was not stopped. */
+function adopt(launched: Launched): void {
+  running.push(launched)
+  if (ending) launched.kill()
+  void launched.ended.then((reason) => end(1, withComfort(`${launched.name} has ended: ${reason}`)))
+}
+
+/** Stops everything and ends this process; the first reason counts. Senders of work stop before those that do it. */
 async function end(code: number, line: string): Promise<void> {
   if (ending) return
   ending = true
   console.error(withRemedy(line))
-  await run.stopAll()
+  tellOthers({})
+  for (const name of ['API', 'worker', 'Temporal', 'PostgreSQL'])
+    await running.find((launched) => launched.name === name)?.stop()
   process.exit(code)
 }
 
@@ -109,13 +107,23 @@ function endOnSignals(): void {
   const onSignal = () => {
     if (first === 0) first = Date.now()
     else if (Date.now() - first > repeatMs) {
-      run.killAll()
+      for (const launched of running) launched.kill()
       fail('Stopped at once, without waiting for work in flight.')
     }
     void end(0, 'Stopping API, worker, Temporal and PostgreSQL … (Ctrl-C again to force)')
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
-  if (environment.npm_lifecycle_event !== undefined) onNpmGone(onSignal)
+  if (environment.npm_lifecycle_event !== undefined) onParentGone(onSignal)
   // the reader of our output may end before us
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+}
+
+/** A signal may end only npm, and a process is not told when its parent ends. */
+function onParentGone(act: () => void): void {
+  const parent = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    act()
+  }, 100)
 }

@@ -6,7 +6,7 @@ import { findTemporal } from './embedded/temporal-program.ts'
 /** The Temporal CLI, connected to the server that the environment names, or to the running sandbox. */
 try {
   const given = processEnvironment()
-  const environment = given.TEMPORAL_ADDRESS ? given : { ...given, ...sandboxTemporal() }
+  const environment = given.TEMPORAL_ADDRESS ? given : { ...given, ...(await sandboxTemporal()) }
   const program = await findTemporal({ environment, report: (line) => console.error(line) })
   const { status } = spawnSync(program, process.argv.slice(2), { stdio: 'inherit', env: environment })
   if (status !== 0 && !environment.TEMPORAL_ADDRESS)
@@ -18,6 +18,7 @@ try {
 }
 
 /** With what turns off settings that are for another server. */
-function sandboxTemporal() {
-  return Object.fromEntries(Object.entries(runningSandbox()).filter(([name]) => name.startsWith('TEMPORAL_')))
+async function sandboxTemporal() {
+  const variables = Object.entries(await runningSandbox())
+  return Object.fromEntries(variables.filter(([name]) => name.startsWith('TEMPORAL_')))
 }

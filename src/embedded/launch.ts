@@ -1,9 +1,10 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { fstatSync, openSync, readSync } from 'node:fs'
+import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** A server process of ours, which runs until it is stopped. */
+/** A server process of ours, which runs until it is stopped, or until this process is gone. */
 export interface Launched {
   name: string
   process: ChildProcess
@@ -12,9 +13,11 @@ export interface Launched {
   ended: Promise<string>
   /** Shuts it down gracefully and waits for its end; it is killed if that takes too long. */
   stop: () => Promise<void>
+  /** Ends it at once, with all its processes. */
+  kill: () => void
 }
 
-interface LaunchOptions extends SpawnOptions {
+export interface LaunchOptions extends SpawnOptions {
   name: string
   command: string
   args: string[]
@@ -23,13 +26,10 @@ interface LaunchOptions extends SpawnOptions {
   readyLine?: RegExp
   /** How long a graceful shutdown may take. */
   graceMs?: number
+  /** What ends it at once. */
+  killSignal?: NodeJS.Signals
   /** Called as soon as there is a process, long before it is ready. */
   onSpawn?: (launched: Launched) => void
-}
-
-/** What our own programs send when they are ready. */
-interface ReadyMessage {
-  port?: number
 }
 
 const POLL_MS = 10
@@ -42,44 +42,59 @@ const TAIL_BYTES = 64 * 1024
  * @returns the process, and the port that it listens on if it is one of our own programs.
  * @throws {Error} one line with the last error that it logged, if it ends before it is ready.
  */
-export async function launch(options: LaunchOptions): Promise<Launched & ReadyMessage> {
+export async function launch(options: LaunchOptions): Promise<Launched & { port?: number }> {
   const { name, command, args, logFile, readyLine, graceMs = 10_000, onSpawn, ...spawnOptions } = options
+  const { killSignal = 'SIGKILL' } = options
   const log = openSync(logFile, 'a+', 0o600)
   const start = fstatSync(log).size
   const stdio: SpawnOptions['stdio'] = ['ignore', log, log, ...(readyLine ? [] : ['ipc' as const])]
   const child = spawn(command, args, { ...spawnOptions, detached: true, stdio })
+  const { pid } = child
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message))
-    child.once('exit', (_, signal) =>
-      resolve(`${signal ? `it was ended by ${signal}` : lastError(tail(log, start))} (${logFile})`),
-    )
+    child.once('exit', (_, signal) => {
+      tellKeeper(`${pid}`)
+      resolve(`${signal ? `it was ended by ${signal}` : lastError(tail(log, start))} (${logFile})`)
+    })
   })
-  if (child.pid === undefined) throw new Error(`${name} cannot be started: ${await ended}`)
+  if (pid === undefined) throw new Error(`${name} cannot be started: ${await ended}`)
+  tellKeeper(`${pid} ${killSignal}`)
+  const kill = () => void child.kill(killSignal)
   const stop = async () => {
-    const force = setTimeout(() => child.kill('SIGKILL'), graceMs)
+    const force = setTimeout(kill, graceMs)
     // a graceful shutdown to each of our servers
     child.kill('SIGINT')
     await ended
     clearTimeout(force)
   }
-  const launched = { name, process: child, pid: child.pid, ended, stop }
+  const launched = { name, process: child, pid, ended, stop, kill }
   onSpawn?.(launched)
   const failed = ended.then((reason) => {
     throw new Error(`${name} ended while starting: ${reason}`)
   })
-  const ready = readyLine ? printed(readyLine, () => tail(log, start), child) : readyMessage(child)
-  return { ...launched, ...(await Promise.race([ready, failed])) }
+  const printed = async (line: RegExp): Promise<[object]> => {
+    while (child.exitCode === null && child.signalCode === null && !line.test(tail(log, start)))
+      await delay(POLL_MS)
+    return [{}]
+  }
+  const ready = readyLine ? printed(readyLine) : once(child, 'message')
+  const [{ port }] = (await Promise.race([ready, failed])) as [{ port?: number }]
+  return { ...launched, port }
 }
 
-async function readyMessage(child: ChildProcess): Promise<ReadyMessage> {
-  const [{ port }] = (await once(child, 'message')) as [ReadyMessage]
-  return { port }
-}
+let keeper: ChildProcess | undefined
 
-/** Waits for a line of output, or for the end of the process. */
-async function printed(line: RegExp, output: () => string, child: ChildProcess): Promise<ReadyMessage> {
-  while (child.exitCode === null && child.signalCode === null && !line.test(output())) await delay(POLL_MS)
-  return {}
+/** See `keeper.ts`. */
+function tellKeeper(line: string): void {
+  if (keeper === undefined) {
+    const file = path.join(import.meta.dirname, 'keeper.ts')
+    // Ctrl-C in the terminal must not end it first
+    keeper = spawn(process.execPath, [file], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
+    keeper.unref()
+    // somebody has ended it: all it does is for when we are killed
+    keeper.stdin?.on('error', () => {})
+  }
+  keeper.stdin?.write(`${line}\n`)
 }
 
 /** The end of what was written to the file since `start`. */
@@ -92,14 +107,8 @@ function tail(file: number, start: number): string {
   return bytes.toString()
 }
 
-/**
- * The last line of an error's innermost cause: the message of a failed program ends with what it wrote to stderr, and a
- * failed fetch itself says only "fetch failed".
- */
-export function lastLine(error: unknown): string {
-  const { cause, message } = error as Error
-  return cause ? lastLine(cause) : (message.trim().split('\n').at(-1) ?? '')
-}
+/** The message of a failed program ends with what it wrote to stderr. */
+export const lastLine = (error: unknown) => (error as Error).message.trim().split('\n').at(-1) ?? ''
 
 /** A JSON line of level error or fatal, or a text line with `FATAL:`, `TypeError:` or `level=ERROR`; stacks are indented. */
 const ERROR_LINE = /^\{.*"level":[56]0\b|^(?![{\s]).*(\b(fatal|\w*error):|level=error)/i
@@ -107,12 +116,6 @@ const ERROR_LINE = /^\{.*"level":[56]0\b|^(?![{\s]).*(\b(fatal|\w*error):|level=
 /** The last error in a log; if there is none, its last line. */
 function lastError(log: string): string {
   const lines = log.split('\n').filter((line) => line.trim() !== '')
-  const line =
-    lines.findLast((candidate) => ERROR_LINE.test(candidate)) ?? lines.at(-1) ?? 'it printed nothing'
-  try {
-    const { msg, err } = JSON.parse(line) as { msg?: string; err?: { message?: string } }
-    return [...new Set([msg, err?.message])].filter(Boolean).join(': ')
-  } catch {
-    return line.trim()
-  }
+  const line = lines.findLast((each) => ERROR_LINE.test(each)) ?? lines.at(-1) ?? 'it printed nothing'
+  return /"msg":"(.*?)"[,}]/.exec(line)?.[1] ?? line.trim()
 }

@@ -18,9 +18,8 @@ export async function startMailCatcher(folder: string, port: number) {
     authOptional: true,
     disabledCommands: ['STARTTLS', 'AUTH'],
     onData: callbackify(async (stream: Readable, { envelope }: SMTPServerSession) => {
-      const time = new Date().toISOString().replaceAll(':', '-')
-      const recipient = (envelope.rcptTo[0]?.address ?? 'nobody').replaceAll(/[^\w.@+-]/g, '_').slice(0, 100)
-      const file = path.join(folder, `${time}-${String(++count).padStart(4, '0')}-${recipient}.eml`)
+      const name = `${new Date().toISOString()}-${String(++count).padStart(4, '0')}-${envelope.rcptTo[0]?.address}`
+      const file = path.join(folder, `${name.replaceAll(/[^\w.@+-]/g, '_').slice(0, 100)}.eml`)
       // a reader of the folder sees complete mails only
       await writeFile(`${file}.unfinished`, await buffer(stream))
       await rename(`${file}.unfinished`, file)

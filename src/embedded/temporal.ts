@@ -1,7 +1,12 @@
+import path from 'node:path'
+import { temporalNames } from '../config/temporal.ts'
 import { searchAttributes } from '../core/leads/decisions/search-attributes.ts'
-import { launch, type Launched } from './launch.ts'
+import { launch, type Launched, type LaunchOptions } from './launch.ts'
+import { freePort } from './ports.ts'
+import type { SandboxOptions } from './sandbox.ts'
+import { findTemporal } from './temporal-program.ts'
 
-interface TemporalOptions {
+interface TemporalOptions extends Pick<LaunchOptions, 'logFile' | 'onSpawn'> {
   /** The Temporal CLI, see `findTemporal`. */
   program: string
   port: number
@@ -11,9 +16,7 @@ interface TemporalOptions {
   databaseFile?: string
   /** Dynamic configuration beside our own, as `key=value`. */
   settings?: string[]
-  logFile: string
   environment: NodeJS.ProcessEnv
-  onSpawn?: (launched: Launched) => void
 }
 
 /**
@@ -38,6 +41,21 @@ export async function startTemporal(options: TemporalOptions): Promise<Launched 
   return { ...launched, address: `127.0.0.1:${port}` }
 }
 
+/** As in `docker-compose.yml`, which says what each is for. */
+const DYNAMIC_CONFIG = [
+  'system.enableActivityEagerExecution=true',
+  'history.transferProcessorUpdateAckInterval="1s"',
+  'history.visibilityProcessorUpdateAckInterval="1s"',
+  'matching.enableFairness=true',
+  'matching.getTasksBatchSize=10000',
+  'matching.numTaskqueueReadPartitions=1',
+  'matching.numTaskqueueWritePartitions=1',
+  // with 20, each dispatch of a task waits for up to 50 ms
+  'history.transferProcessorMaxPollRPS=1000',
+  // with 512, each call waits for so many tasks' turns at SQLite's one connection while many leads are due
+  ...['timer', 'transfer', 'visibility'].map((queue) => `history.${queue}ProcessorSchedulerWorkerCount=8`),
+]
+
 function serverFlags({ port, uiPort, databaseFile, settings = [] }: TemporalOptions): string[] {
   const flags = [
     ['--ip', '127.0.0.1', '--port', String(port)],
@@ -45,28 +63,36 @@ function serverFlags({ port, uiPort, databaseFile, settings = [] }: TemporalOpti
     databaseFile ? ['--db-filename', databaseFile] : [],
     // 283 workflow starts a second instead of 106; only a crash of the machine can lose the latest ones
     ['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
-    // from a signal to its activity in 49 ms instead of 100
-    ['--dynamic-config-value', 'system.enableActivityEagerExecution=true'],
-    // with 20, each dispatch of a task waits for up to 50 ms
-    ['--dynamic-config-value', 'history.transferProcessorMaxPollRPS=1000'],
-    // with 30 s, one pending task makes the queue go through all later ones, each time another arrives
-    ['--dynamic-config-value', 'history.transferProcessorUpdateAckInterval="1s"'],
-    ['--dynamic-config-value', 'history.visibilityProcessorUpdateAckInterval="1s"'],
-    // with 512, each call waits for so many tasks' turns at SQLite's one connection while many leads are due
-    ...['timer', 'transfer', 'visibility'].map((queue) => [
-      '--dynamic-config-value',
-      `history.${queue}ProcessorSchedulerWorkerCount=8`,
-    ]),
-    // tasks of many leads of one partner don't keep those of others waiting
-    ['--dynamic-config-value', 'matching.enableFairness=true'],
-    // with 1,000, so many tasks in a row that have expired keep the queue from all later ones, for ever
-    ['--dynamic-config-value', 'matching.getTasksBatchSize=10000'],
-    // with four, a task waits for a poller of its partition while others have nothing to do
-    ['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
-    ['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
-    settings.flatMap((setting) => ['--dynamic-config-value', setting]),
+    [...DYNAMIC_CONFIG, ...settings].flatMap((setting) => ['--dynamic-config-value', setting]),
     Object.entries(searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
     ['--log-level', 'error', '--color', 'never', '--disable-config-file'],
   ]
   return flags.flat()
+}
+
+/**
+ * Temporal: the server that TEMPORAL_ADDRESS names, or one of ours, which answers once `start` has resolved; `variables` say
+ * how our processes, and the Temporal CLI, find it.
+ */
+export async function planTemporal({ dataDirectory, environment, report, onSpawn }: SandboxOptions) {
+  const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE = 'default', TEMPORAL_UI_URL = '' } = environment
+  if (TEMPORAL_ADDRESS)
+    return { variables: { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_UI_URL }, start: async () => {} }
+  const program = await findTemporal({ environment, report })
+  const port = await freePort(7233)
+  const uiPort = await freePort(8233)
+  const logFile = path.join(dataDirectory, 'temporal.log')
+  const databaseFile = path.join(dataDirectory, 'temporal.db')
+  return {
+    variables: {
+      // what is set for another server does not count for ours
+      ...Object.fromEntries(temporalNames.map((name) => [name, ''])),
+      // to the Temporal CLI, even an empty certificate means TLS
+      TEMPORAL_TLS: 'false',
+      TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
+      TEMPORAL_NAMESPACE: 'default',
+      TEMPORAL_UI_URL: `http://127.0.0.1:${uiPort}`,
+    },
+    start: () => startTemporal({ program, port, uiPort, databaseFile, logFile, environment, onSpawn }),
+  }
 }

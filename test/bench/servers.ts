@@ -7,7 +7,7 @@ import { freePort } from '../../src/embedded/ports.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { findTemporal } from '../../src/embedded/temporal-program.ts'
 import { startTemporal } from '../../src/embedded/temporal.ts'
-import { startService } from '../../src/embedded/services.ts'
+import { startService } from '../../src/embedded/sandbox.ts'
 import { cpuSeconds } from './cpu.ts'
 
 /** Everything that a benchmark has started, so that none of it outlives it. */
@@ -39,8 +39,7 @@ export async function startServers(environment: NodeJS.ProcessEnv): Promise<Star
   const launched: Launched[] = []
   const onSpawn = (server: Launched) => launched.push(server)
   const stopAll = () => {
-    for (const { name, process: child } of launched.splice(0).toReversed())
-      child.kill(name === 'PostgreSQL' ? 'SIGQUIT' : 'SIGKILL')
+    for (const { kill } of launched.splice(0).toReversed()) kill()
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   }
   process.once('exit', stopAll)
@@ -53,7 +52,7 @@ export async function startServers(environment: NodeJS.ProcessEnv): Promise<Star
     const logFile = path.join(folder, `${name}.log`)
     const { PATH, HOME, NODE_OPTIONS = '' } = environment
     const all = { PATH, HOME, NODE_OPTIONS, ...variables }
-    const service = await startService({ name, entry, environment: all, logFile, onSpawn })
+    const service = await startService({ name, entry, env: all, logFile, onSpawn })
     return { ...service, port: service.port ?? 0 }
   }
   const pidsOf = (...names: string[]) =>

@@ -5,7 +5,7 @@ import { migrateDeployment } from '../../src/core/record/statements/deployment.t
 import { connect, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { applyRoles, provideLogin } from '../../src/core/database/roles.ts'
 import type { Launched } from '../../src/embedded/launch.ts'
-import { startService } from '../../src/embedded/services.ts'
+import { startService } from '../../src/embedded/sandbox.ts'
 import { anyPort } from '../support/any-port.ts'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -71,7 +71,7 @@ export async function deploy(clock: boolean, onEnd: (process: string, reason: st
     }
     const start = (onSpawn: (launched: Launched) => void) => {
       const entry = path.join(build.folder, 'src', kind === 'api' ? 'server.ts' : 'worker.ts')
-      return startService({ name, entry, environment, logFile: logs[name], onSpawn })
+      return startService({ name, entry, env: environment, logFile: logs[name], onSpawn })
     }
     return supervised(start, (reason) => onEnd(name, reason))
   }

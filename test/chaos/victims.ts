@@ -65,7 +65,7 @@ export function supervised(
     const victim = current
     current = undefined
     isUp = false
-    victim?.process.kill('SIGKILL')
+    victim?.kill()
     await victim?.ended
   }
   atEnd(async () => {

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { connect, sqlOf } from '../../src/core/database/orm.ts'
-import { unprivilegedOwner } from '../../src/embedded/postgres-programs.ts'
+import { unprivilegedUser } from '../../src/embedded/postgres.ts'
 import { atEnd } from '../support/at-end.ts'
 import { ownPostgres } from '../support/own-postgres.ts'
 import { makeCertificate } from '../webhooks/certificate.ts'
@@ -20,7 +20,7 @@ describe('a connection to PostgreSQL', () => {
     url.hostname = 'localhost'
     const folder = mkdtempSync('/tmp/referrals-postgres-tls-')
     atEnd(async () => rmSync(folder, { recursive: true }))
-    const owner = unprivilegedOwner()
+    const owner = unprivilegedUser()
     const write = (name: string, content: string) => {
       const file = path.join(folder, name)
       writeFileSync(file, content, { mode: 0o600 })

@@ -19,8 +19,7 @@ beforeEach(async () => {
   logFile = path.join(temporaryFolder(), 'webhooks.jsonl')
   const endpoint = await startDemoEndpoint({
     port: 0,
-    secret: () => secret,
-    otherSecrets: async (itsUrl) => (itsUrl === url ? [replaced] : []),
+    secretsOf: async (itsUrl) => (itsUrl === url ? [secret, replaced] : []),
     print: (line) => lines.push(line),
     logFile,
   })

@@ -1,15 +1,16 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, test } from '@jest/globals'
 import { postgresFolder } from '../../src/embedded/data-directory.ts'
-import { isRunning, type ProcessIdentity } from '../../src/embedded/processes.ts'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { preload } from '../support/processes.ts'
 import { partnerCalls } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { childrenOf } from '../bench/cpu.ts'
 
 const folder = realpathSync(temporaryFolder())
 const dataDirectory = path.join(folder, '.data')
@@ -48,12 +49,14 @@ async function ready() {
   return { sandbox, ...partnerCalls(Number(new URL(String(sandbox.api)).port), String(sandbox.key)) }
 }
 
-const recorded = () =>
-  (
-    JSON.parse(readFileSync(path.join(dataDirectory, 'run.json'), 'utf8')) as {
-      processes: (ProcessIdentity & { name: string })[]
-    }
-  ).processes
+/** The processes that it has started: four servers, and what ends those with it. */
+const started = () => childrenOf([latest.pid ?? 0])
+const areGone = (pids: string[]) => {
+  const running = readdirSync('/proc')
+  return pids.every((pid) => !running.includes(pid))
+}
+const programs = (pids: string[]) =>
+  pids.map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '))
 
 test('npm start runs everything once, keeps its data after kill -9, and stops everything on Ctrl-C', async () => {
   const first = await ready()
@@ -74,21 +77,22 @@ test('npm start runs everything once, keeps its data after kill -9, and stops ev
   expect(second.child.exitCode).toBe(1)
   expect(second.errors).toEqual([expect.stringContaining(`already running at ${String(first.sandbox.api)}`)])
 
-  const left = recorded()
+  const before = started()
+  expect(programs(before)).toEqual(
+    expect.arrayContaining(
+      [/postgres -D/, /server start-dev/, /src\/server\.ts/, /src\/worker\.ts/].map((name) =>
+        expect.stringMatching(name),
+      ),
+    ),
+  )
   await end('SIGKILL')
   const third = await ready()
-  expect(left.filter(isRunning)).toEqual([])
+  await until(async () => areGone(before))
   expect(third.sandbox).toMatchObject({ key: first.sandbox.key, partner_id: 1 })
   expect((await third.post('get-lead', { lead_id: leadId })).status).toBe(200)
 
-  const running = recorded()
-  expect(running.filter(isRunning).map(({ name }) => name)).toEqual([
-    'PostgreSQL',
-    'Temporal',
-    'API',
-    'worker',
-  ])
+  const after = started()
+  expect(after).toHaveLength(before.length)
   expect(await end('SIGINT')).toBe(0)
-  expect(running.filter(isRunning)).toEqual([])
-  expect(existsSync(path.join(dataDirectory, 'run.json'))).toBe(false)
+  await until(async () => areGone(after))
 }, 180_000)

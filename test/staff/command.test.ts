@@ -2,7 +2,6 @@ import path from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { CommanderError } from 'commander'
 import { beginRun } from '../../src/embedded/run.ts'
-import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { auditOf, contextOf, misuse, staff, staffProcess, staffUnread, withoutTemporal } from './context.ts'
@@ -177,9 +176,8 @@ describe('the staff command', () => {
 
   it('works on the sandbox that runs beside it', async () => {
     const folder = temporaryFolder()
-    const run = await beginRun(path.join(folder, '.data'))
-    atEnd(run.stopAll)
-    run.ready(environment)
+    const tellOthers = await beginRun(path.join(folder, '.data'))
+    tellOthers(environment)
     const { code, stdout } = await staffProcess({}, ['partner', 'list'], folder)
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('First Lender') })
   })

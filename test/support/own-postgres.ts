@@ -33,7 +33,7 @@ export async function ownPostgres(settings: string[] = []) {
     return started.url
   }
   const kill = async () => {
-    running?.process.kill('SIGKILL')
+    if (running) process.kill(running.pid, 'SIGKILL')
     await running?.ended
   }
   const data = path.join(folder, 'postgres', 'data')
@@ -47,7 +47,7 @@ export async function ownPostgres(settings: string[] = []) {
   /** Puts the copy in the place of its files. Only after `kill`. */
   const putFilesBack = () => copyFiles(`${data}.kept`, data)
   atEnd(async () => {
-    running?.process.kill('SIGQUIT')
+    running?.kill()
     await running?.ended
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   })

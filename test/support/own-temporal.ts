@@ -24,7 +24,7 @@ export async function ownTemporal(settings: string[] = []) {
     running = await startTemporal({ program, port, databaseFile, settings, logFile, environment })
   }
   const kill = async () => {
-    running?.process.kill('SIGKILL')
+    running?.kill()
     await running?.ended
   }
   atEnd(async () => {

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { sql as raw } from 'kysely'
 import { openSecretOf } from '../../../core/endpoints/statements/changes.ts'
 import { signingSecrets } from '../../../core/endpoints/statements/secrets.ts'
-import { nextRevision } from '../../../core/endpoints/statements/states.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { FAULT_ENDS_AFTER_MS, type SinkFault } from '../decisions/sink-fault.ts'
 
@@ -45,20 +44,6 @@ export async function provideSink(sql: Sql, partnerId: number): Promise<string> 
     .returning('token')
     .executeTakeFirstOrThrow()
   return token
-}
-
-/** Lets the endpoints that are sinks follow the API to `apiUrl`, its address with `/v1`. */
-export async function moveSinks(sql: Sql, apiUrl: string): Promise<void> {
-  const url = raw<string>`${apiUrl + SINK_PATH} || token`
-  await sql
-    .updateTable('endpoints')
-    .from('sinks')
-    .set({ url, url_revision: nextRevision, revision: nextRevision })
-    .whereRef('sinks.partner_id', '=', 'endpoints.partner_id')
-    .where(
-      raw<boolean>`right(url, ${SINK_PATH.length} + length(token)) = ${SINK_PATH} || token and url <> ${url}`,
-    )
-    .execute()
 }
 
 /** What goes beyond status and time ends by itself. @returns false if the partner has no sink. */
