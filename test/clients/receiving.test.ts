@@ -3,7 +3,7 @@ import express from 'express'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Pool, type PoolClient } from 'pg'
-import { Referrals, type WebhookEvent } from '../../src/clients/typescript/src/index.ts'
+import { type LeadEvent, Referrals } from '../../src/clients/typescript/src/index.ts'
 import { randomOf } from '../chaos/random.ts'
 import { atEnd } from '../support/at-end.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -51,12 +51,11 @@ describe('a receiver in a bad network', () => {
     const random = randomOf(3, 'handlers')
     const came: string[] = []
     const failed: string[] = []
-    const handle = async ({ data }: WebhookEvent, client: PoolClient) => {
-      if (!('sequence' in data)) return
+    const handle = async ({ data }: LeadEvent, client: PoolClient) => {
       const row = [data.eventId, data.leadId, data.sequence]
       await client.query('insert into handled (id, lead_id, sequence) values ($1, $2, $3)', row)
       if (!random.chance(0.2)) return
-      failed.push(String(data.eventId))
+      failed.push(data.eventId)
       throw new Error('it fails half way')
     }
     const clientWith = (webhookSecrets?: string) =>
@@ -67,7 +66,7 @@ describe('a receiver in a bad network', () => {
     const network = await startBadNetwork(receiver, { seed: 3, share: 0, lateMs: 300, kinds: KINDS })
     const { secret } = await client.endpoint.set({ url: `${network.url}/webhooks` })
     const { webhooks } = clientWith(secret)
-    const options = { seen: seenOfReadme(pool), on: {}, onOther: handle, onError: () => {} }
+    const options = { seen: seenOfReadme<PoolClient>('PoolClient', pool), onEvent: handle, onError: () => {} }
     app.use((request, _response, next) => {
       came.push(String(request.headers['webhook-id']))
       next()

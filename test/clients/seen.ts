@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import vm from 'node:vm'
-import type { Pool, PoolClient } from 'pg'
 import type { Seen } from '../../src/clients/typescript/src/index.ts'
 
-/** The README's, for PostgreSQL. */
-export function seenOfReadme(pool: Pool): Seen<PoolClient> {
+/** The README's, for `PoolClient` of PostgreSQL or `DatabaseSync` of SQLite. */
+export function seenOfReadme<Context>(context: string, database: unknown): Seen<Context> {
   const readme = readFileSync('src/clients/typescript/README.md', 'utf8')
-  const [, example = ''] = /^```ts\n([^`]*const seen:[^`]*)^```$/m.exec(readme) ?? []
-  const make = vm.runInThisContext(`(pool) => { ${stripTypeScriptTypes(example)}; return seen }`) as (
-    of: Pool,
-  ) => Seen<PoolClient>
-  return make(pool)
+  const examples = Array.from(readme.matchAll(/^```ts\n([^`]*)^```$/gm), ([, code = '']) => code)
+  const example = examples.find((code) => code.includes(`: Seen<${context}>`)) ?? ''
+  const source = `(database, pool) => { ${stripTypeScriptTypes(example)}; return seen }`
+  const make = vm.runInThisContext(source) as (...args: unknown[]) => Seen<Context>
+  return make(database, database)
 }

@@ -8,8 +8,10 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { DatabaseSync } from 'node:sqlite'
 import { json } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
@@ -20,7 +22,9 @@ import {
   Webhooks,
 } from '../../src/clients/typescript/src/index.ts'
 import * as fixtures from '../../src/clients/typescript/src/fixtures.ts'
+import { signatureOf } from '../../src/clients/typescript/src/signatures.ts'
 import { atEnd } from '../support/at-end.ts'
+import { seenOfReadme } from './seen.ts'
 
 const [secret, former] = [generateSecret(), generateSecret()]
 const webhooks = new Webhooks({ secrets: secret })
@@ -269,12 +273,27 @@ describe.each(Object.entries(frameworks))('a receiver with %s', (_name, serve) =
 
   it('refuses what is no genuine webhook, and takes what it has no handler for', async () => {
     const others: string[] = []
-    const url = await serve({ on: {}, onOther: ({ type }) => void others.push(type) })
-    expect(await post(url, { ...(await signed(received)), body: '{}' })).toBe(400)
-    expect(await post(url, await signed(received))).toBe(200)
-    const later = JSON.stringify({ type: 'home_bought', timestamp: '2026-11-21T10:00:00Z', data: {} })
-    expect(await post(url, await genuine(later))).toBe(200)
-    expect(others).toEqual(['lead_received', 'home_bought'])
+    const url = await serve({ onEvent: ({ type, data }) => void others.push(`${type} ${data.leadId}`) })
+    const request = await signed(received)
+    const { headers } = request
+    const withSignature = (of: string) => ({ ...request, headers: { ...headers, 'webhook-signature': of } })
+    const noEvents = ['null', '[]', '{', '{"type":1}', Buffer.from([0x22, 0xff, 0x22])]
+    const foreign = [
+      { ...request, body: '{}' },
+      { ...request, body: new Uint8Array(1_200_000) },
+      { headers: {}, body: '' },
+      ...['v1', ',', 'v1,a,b', 'v1,\xe9', '\xe9'].map(withSignature),
+      ...(await Promise.all(noEvents.map(genuine))),
+    ]
+    for (const each of foreign) expect(Math.floor((await post(url, each)) / 100)).toBe(4)
+    expect(others).toEqual([])
+    for (const event of fixtures.events()) expect(await post(url, await signed(event))).toBe(200)
+    const data = { lead_id: 9 }
+    const later = { type: 'home_bought', timestamp: '2026-11-21T10:00:00Z' }
+    for (const some of [data, null, 'x'])
+      expect(await post(url, await genuine(JSON.stringify({ ...later, data: some })))).toBe(200)
+    const known = fixtures.journey().map(({ type }) => `${type} 1`)
+    expect(others).toEqual([...new Set(known), 'home_bought 9'])
   })
 })
 
@@ -283,9 +302,7 @@ describe('a receiver', () => {
     const begun: string[] = []
     const gates = new Map<string, () => void>()
     const receiver = webhooks.receiver({
-      on: {},
-      onOther: (event) => {
-        const { data } = event as typeof fixtures.journey extends () => (infer E)[] ? E : never
+      onEvent: ({ data }) => {
         begun.push(data.eventId)
         return new Promise<void>((resolve) => gates.set(data.eventId, resolve))
       },
@@ -312,6 +329,29 @@ describe('a receiver', () => {
     }
   })
 
+  it('remembers and writes in one transaction with SQLite, as its README says', async () => {
+    const database = new DatabaseSync(':memory:')
+    database.exec('create table webhooks_seen (id text primary key); create table rows (id text)')
+    const fails = new Set(['2'])
+    const receiver = webhooks.receiver({
+      seen: seenOfReadme<DatabaseSync>('DatabaseSync', database),
+      onEvent: async ({ data }, tables) => {
+        tables.prepare('insert into rows values (?)').run(data.eventId)
+        await new Promise(setImmediate)
+        if (fails.delete(String(data.leadId))) throw new Error('half way')
+      },
+      onError: () => {},
+    })
+    const statuses = async () => {
+      const firsts = [1, 2, 3].map((leadId) => fixtures.journey({ leadId })[0])
+      const requests = await Promise.all(firsts.map((event) => signed(event)))
+      return Promise.all(requests.map(({ body, headers }) => receiver.receive(body, headers)))
+    }
+    const count = () => database.prepare('select count(*) as rows from rows').get()
+    expect([await statuses(), count()]).toEqual([[200, 500, 200], { rows: 2 }])
+    expect([await statuses(), count()]).toEqual([[200, 200, 200], { rows: 3 }])
+  })
+
   it.each(Object.entries(parsers))(
     'says how to mend a body that was parsed before: %s',
     async (_name, parser) => {
@@ -331,20 +371,21 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`
 }
 
-async function post(url: string, { headers, body }: GenuineRequest): Promise<number> {
-  return (await fetch(url, { method: 'POST', headers, body })).status
+async function post(url: string, request: RequestInit): Promise<number> {
+  return (await fetch(url, { method: 'POST', ...request })).status
 }
 
 /** A body that the client’s types don’t know. */
-async function genuine(body: string): Promise<GenuineRequest> {
-  const now = new Date()
-  const signature = new Webhook(secret).sign('msg_2', now, body)
+async function genuine(body: string | Buffer<ArrayBuffer>) {
+  const id = `msg_${randomUUID()}`
+  const timestamp = String(Math.floor(Date.now() / 1000))
+  const signature = await signatureOf({ id, timestamp, body: Buffer.from(body) }, secret)
   return {
     body,
     headers: {
       'content-type': 'application/json',
-      'webhook-id': 'msg_2',
-      'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+      'webhook-id': id,
+      'webhook-timestamp': timestamp,
       'webhook-signature': signature,
     },
   }

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 
-from partner_referrals import InvalidPayloadError, LeadClosedError, NotFoundError, Referrals, ReferralsError
+from partner_referrals import ApiError, InvalidPayloadError, LeadClosedError, NotFoundError, Referrals
 from partner_referrals.types import CreateLeadRequest
 
 from until import until
@@ -79,10 +79,10 @@ def main(referrals: Referrals) -> None:
     print("done")
 
 
-def refusal(call: Callable[[], object]) -> ReferralsError:
+def refusal(call: Callable[[], object]) -> ApiError:
     try:
         call()
-    except ReferralsError as error:
+    except ApiError as error:
         return error
     raise AssertionError("it was not refused")
 

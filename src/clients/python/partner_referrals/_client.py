@@ -10,7 +10,7 @@ from ._endpoint import EndpointCalls
 from ._events import Events
 from ._leads import Leads
 from ._sandbox import Sandbox
-from ._transport import Transport
+from ._transport import Transport, positive
 from ._webhooks import Webhooks
 from .types import PingResponse
 
@@ -19,7 +19,7 @@ class Referrals:
     """
     The Partner Referral Service for a lender's systems. One instance for a process is enough; threads may share it.
 
-    Every call raises a `ReferralsError` if the API refused it, and a `NoAnswerError` if the service could not be reached
+    Every call raises an `ApiError` if the API refused it, and a `NoAnswerError` if the service could not be reached
     until the deadline.
     """
 
@@ -45,7 +45,7 @@ class Referrals:
     def within(self, seconds: float) -> Referrals:
         """A client with another deadline, on the same connections: `referrals.within(5).leads.get(7)`."""
         other = copy(self)
-        other._use(self._transport.within(seconds))
+        other._use(self._transport.within(positive("seconds", seconds)))
         return other
 
     def ping(self) -> PingResponse:

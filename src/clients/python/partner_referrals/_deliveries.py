@@ -21,13 +21,7 @@ class Deliveries:
     ) -> Iterator[Delivery]:
         """Your webhooks with their attempts, newest first; read page by page."""
         filters = given(event_id=event_id, lead_id=lead_id, states=states, limit=limit)
-        after: str | None = None
-        while True:
-            page = self._transport.call(GET_DELIVERIES, given(**filters, after=after))
-            yield from page.data
-            after = page.next
-            if after is None:
-                return
+        return self._transport.pages(GET_DELIVERIES, filters)
 
     def resend(self, event_id: str) -> None:
         """Sends a webhook again."""

@@ -12,7 +12,7 @@ from ._calls import (
     SET_ENDPOINT,
     TEST_ENDPOINT,
 )
-from ._errors import NoAnswerError, ReferralsError
+from ._errors import ApiError, NoAnswerError
 from ._transport import Transport, given
 from .types import Endpoint, EndpointWithSecret, OwnEndpoint
 
@@ -42,7 +42,7 @@ class EndpointCalls:
         endpoint = self._certify(given(accept_failures=accept_failures), ends)
         while wait and endpoint.certification is not None and endpoint.certification.state == "running":
             if time.monotonic() + PAUSE > ends:
-                raise NoAnswerError("the certification has not ended: endpoint.get() shows it", code="NO_ANSWER")
+                raise NoAnswerError("the certification has not ended: endpoint.get() shows it")
             time.sleep(PAUSE)
             endpoint = self._get(ends)
         return endpoint
@@ -50,7 +50,7 @@ class EndpointCalls:
     def _certify(self, request: Mapping[str, object], ends: float) -> Endpoint | OwnEndpoint:
         try:
             return self._transport.call(CERTIFY_ENDPOINT, request).data
-        except ReferralsError as error:
+        except ApiError as error:
             # an attempt whose answer was lost has begun it, and it has ended since
             if error.code == "NO_CANDIDATE" and error.maybe_done:
                 return self._get(ends)

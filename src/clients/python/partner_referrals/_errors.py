@@ -13,8 +13,16 @@ class WrongField:
 
 
 class ReferralsError(Exception):
+    """All errors of this package."""
+
+
+class NoAnswerError(ReferralsError):
+    """No answer came until the deadline. `__cause__` is the last failure."""
+
+
+class ApiError(ReferralsError):
     """
-    A call was refused or failed. `code` is the API's; one that was added later is a value like any other, so go by
+    The API refused the call or failed. `code` is the API's; one that was added later is a value like any other, so go by
     `status` then. Subclasses are for what callers usually handle apart.
     """
 
@@ -23,7 +31,7 @@ class ReferralsError(Exception):
         message: str,
         *,
         code: str,
-        status: int | None = None,
+        status: int,
         request_id: str | None = None,
         retry_after: int | None = None,
         fields: tuple[WrongField, ...] = (),
@@ -31,7 +39,6 @@ class ReferralsError(Exception):
         super().__init__(message)
         self.code = code
         self.status = status
-        """The HTTP status; `None` if no answer came."""
         self.request_id = request_id
         """Quote it when you contact us."""
         self.retry_after = retry_after
@@ -42,27 +49,27 @@ class ReferralsError(Exception):
         """An earlier attempt of this call got no clear answer, and may have been carried out."""
 
 
-class NoAnswerError(ReferralsError):
-    """No answer came until the deadline. `__cause__` is the last failure."""
-
-
-class InvalidPayloadError(ReferralsError):
+class InvalidPayloadError(ApiError):
     """`fields` says which were wrong."""
 
 
-class AuthFailedError(ReferralsError):
-    """The key is unknown, expired or revoked, or not allowed from this address."""
+class AuthFailedError(ApiError):
+    """The key is unknown, expired or revoked."""
 
 
-class NotFoundError(ReferralsError):
+class NotFoundError(ApiError):
     """There is no such lead or event of yours."""
 
 
-class LeadClosedError(ReferralsError):
+class LeadClosedError(ApiError):
     """The lead is closed."""
 
 
-class RateLimitedError(ReferralsError):
+class IdempotencyConflictError(ApiError):
+    """The Idempotency-Key was used with another body."""
+
+
+class RateLimitedError(ApiError):
     """`retry_after` says when to come back."""
 
 
@@ -77,27 +84,28 @@ class WebhookVerificationError(ReferralsError):
     """The request is not a genuine webhook of now: answer 400, and do nothing."""
 
     def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message, code="NOT_GENUINE")
+        super().__init__(message)
         self.reason = reason
         """For your log: `headers`, `too_old`, `too_new`, `signature`, `body`, `parsed_body` or `no_secret`."""
 
 
-CLASSES: Mapping[str, type[ReferralsError]] = {
+CLASSES: Mapping[str, type[ApiError]] = {
     "INVALID_PAYLOAD": InvalidPayloadError,
     "AUTH_FAILED": AuthFailedError,
     "NOT_FOUND": NotFoundError,
     "LEAD_CLOSED": LeadClosedError,
+    "IDEMPOTENCY_CONFLICT": IdempotencyConflictError,
     "RATE_LIMITED": RateLimitedError,
 }
 
 
-def error_of(status: int, headers: Mapping[str, str], body: Any) -> ReferralsError:
+def error_of(status: int, headers: Mapping[str, str], body: Any) -> ApiError:
     """What a proxy answers in the API's place has no code."""
     answer = body.get("error") if isinstance(body, dict) else None
     error: dict[str, Any] = answer if isinstance(answer, dict) else {"code": "NO_CODE"}
     code = str(error.get("code"))
     place = error.get("next")
-    kind = CursorLostError if isinstance(place, str) else CLASSES.get(code, ReferralsError)
+    kind = CursorLostError if isinstance(place, str) else CLASSES.get(code, ApiError)
     found = kind(
         str(error.get("message", f"The answer had status {status} and was not the API's")),
         code=code,

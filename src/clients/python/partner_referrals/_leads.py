@@ -13,6 +13,7 @@ from ._calls import (
     LIST_LEADS,
     UPDATE_PARTNER_INFO,
 )
+from ._phone import phone_number
 from ._transport import Transport, given
 from .types import (
     CloseLeadReason,
@@ -48,8 +49,10 @@ class Leads:
     def create(self, lead: CreateLeadRequest, *, idempotency_key: str | None = None) -> CreatedLead:
         """
         Refers a borrower. Give the loan application's id as `idempotency_key`, so that a repeat after a crash makes no
-        second lead.
+        second lead. `phone` may have dots, brackets and an extension, which are left out.
         """
+        if lead.get("phone"):
+            lead = {**lead, "phone": phone_number(lead["phone"])}
         answer = self._transport.call(CREATE_LEAD, lead, idempotency_key=idempotency_key)
         return CreatedLead(
             lead_id=answer.lead_id,
@@ -92,13 +95,7 @@ class Leads:
             delivery=delivery,
             limit=limit,
         )
-        after: int | None = None
-        while True:
-            page = self._transport.call(LIST_LEADS, given(**filters, after=after))
-            yield from page.data
-            after = page.next
-            if after is None:
-                return
+        return self._transport.pages(LIST_LEADS, filters)
 
     def export(self, lead_id: int) -> ExportedLead:
         """Everything that is kept of a borrower, to answer a request for access."""

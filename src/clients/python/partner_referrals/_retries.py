@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._errors import ReferralsError
+from ._errors import ApiError, ReferralsError
 
 SHORTEST_WAIT = 0.1
 """So that a `Retry-After` of 0 brings no hundreds of attempts a second."""
@@ -17,7 +17,7 @@ NOT_BEGUN = (429,)
 
 def is_worth_repeating(error: ReferralsError, may_repeat: bool) -> bool:
     """`may_repeat`: whether carrying the request out twice is the same as once."""
-    if error.status is None:
+    if not isinstance(error, ApiError):
         return may_repeat
     # a conflict that passes says so
     if error.status == 409:
@@ -27,7 +27,7 @@ def is_worth_repeating(error: ReferralsError, may_repeat: bool) -> bool:
 
 def leaves_open(error: ReferralsError) -> bool:
     """Whether the request may have been carried out, though it was not answered so."""
-    return error.status is None or error.status == 408 or error.status >= 500
+    return not isinstance(error, ApiError) or error.status == 408 or error.status >= 500
 
 
 def wait_of(attempt: int, error: ReferralsError, random: float) -> float:
@@ -36,7 +36,7 @@ def wait_of(attempt: int, error: ReferralsError, random: float) -> float:
     half is left out, so that many clients don't come back at the same time. `attempt` is 1 after the first, `random` from
     0 to 1.
     """
-    if error.retry_after is not None:
+    if isinstance(error, ApiError) and error.retry_after is not None:
         return max(SHORTEST_WAIT, error.retry_after)
     # the power of a long outage would be too large for a float
     longest = LONGEST_WAIT if attempt > 10 else min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1))

@@ -12,7 +12,7 @@ VERSION = "v1"
 
 def signature_of(webhook_id: str, timestamp: str, body: bytes, secret: str) -> str:
     """The value of `webhook-signature`."""
-    signed = f"{webhook_id}.{timestamp}.".encode() + body
+    signed = f"{webhook_id}.{timestamp}.".encode(errors="replace") + body
     return f"{VERSION},{b64encode(hmac.digest(key_of(secret), signed, 'sha256')).decode()}"
 
 

@@ -5,7 +5,7 @@ import re
 import ssl
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from http.client import HTTPException
 from random import random
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from ._calls import ADVANCE_CLOCK, RUN_SCENARIO, TEST_ENDPOINT
 from ._connections import Connections, Request
-from ._errors import NoAnswerError, ReferralsError, error_of
+from ._errors import ApiError, NoAnswerError, ReferralsError, error_of
 from ._retries import is_worth_repeating, leaves_open, wait_of
 from ._shapes import Call
 from ._wire import decode
@@ -39,8 +39,8 @@ class Transport:
         self._authorization = f"Service-Key {api_key}"
         self._path = url.path
         self._connections = Connections(url, ssl_context)
-        self._timeout = timeout
-        self.deadline = deadline
+        self._timeout = positive("timeout", timeout)
+        self.deadline = positive("deadline", deadline)
 
     def within(self, deadline: float) -> Transport:
         other = copy(self)
@@ -63,7 +63,7 @@ class Transport:
         `wait`: how long the API may wait before it answers, in seconds, beside what an answer may take. `repeat`: whether
         an attempt that failed is made again; a caller that sees to it says no.
 
-        Raises a `ReferralsError` if the API refused the call or failed until the deadline, and a `NoAnswerError` if no
+        Raises an `ApiError` if the API refused the call or failed until the deadline, and a `NoAnswerError` if no
         answer came until then.
         """
         request = self._request(call, body, idempotency_key)
@@ -75,7 +75,8 @@ class Transport:
             try:
                 return self._attempt(call, request, max(0.001, limit))
             except ReferralsError as error:
-                error.maybe_done = maybe_done
+                if isinstance(error, ApiError):
+                    error.maybe_done = maybe_done
                 pause = wait_of(attempt, error, random())
                 may_pass = repeat and is_worth_repeating(error, call not in ONCE)
                 if not may_pass or time.monotonic() + pause > ends:
@@ -84,10 +85,22 @@ class Transport:
             time.sleep(pause)
             attempt += 1
 
+    def pages(self, call: Call[Any], filters: Mapping[str, object]) -> Iterator[Any]:
+        after = None
+        while True:
+            page = self.call(call, given(**filters, after=after))
+            yield from page.data
+            after = page.next
+            if after is None:
+                return
+
     def _request(self, call: Call[Answer], body: Mapping[str, object] | None, key: str | None) -> Request:
         headers = {"Authorization": self._authorization}
         if call.keyed:
-            headers["Idempotency-Key"] = str(uuid.uuid4()) if key is None else key
+            headers["Idempotency-Key"] = key = str(uuid.uuid4()) if key is None else key
+            # as a header, another one would fail without a word of why
+            if not re.fullmatch("[!-~]{1,255}", key):
+                raise ValueError("idempotency_key must be 1 to 255 visible ASCII characters")
         if call.method == "GET":
             return Request(call.method, self._path + call.path, headers, None)
         headers["Content-Type"] = "application/json"
@@ -99,12 +112,12 @@ class Transport:
             response = self._connections.exchange(request, limit, call in ONCE)
         except (OSError, HTTPException) as cause:
             reason = f"within {limit:.3g} s" if isinstance(cause, TimeoutError) else f"({cause or type(cause).__name__})"
-            raise NoAnswerError(f"{call.path}: no answer {reason}", code="NO_ANSWER") from cause
+            raise NoAnswerError(f"{call.path}: no answer {reason}") from cause
         body = parse(response.body)
         is_json = "json" in response.headers.get("content-type", "")
         if 200 <= response.status < 300 and is_json and not isinstance(body, dict):
             # a proxy passed on the beginning of an answer, and took it for the whole
-            raise NoAnswerError(f"{call.path}: the answer was cut off", code="NO_ANSWER")
+            raise NoAnswerError(f"{call.path}: the answer was cut off")
         if not 200 <= response.status < 300 or not isinstance(body, dict):
             raise error_of(response.status, response.headers, body)
         answer: Answer = decode(call.answer, body)
@@ -116,6 +129,12 @@ def parse(body: bytes) -> Any:
         return json.loads(body)
     except (ValueError, RecursionError):
         return None
+
+
+def positive(name: str, seconds: float) -> float:
+    if not seconds > 0:
+        raise ValueError(f"{name} must be more than 0 seconds")
+    return seconds
 
 
 def given(**fields: object) -> dict[str, object]:

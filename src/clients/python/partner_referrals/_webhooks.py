@@ -4,8 +4,9 @@ import json
 import logging
 import uuid
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime, timezone
-from typing import Any, NamedTuple, Protocol, overload
+from typing import Any, NamedTuple, Protocol, TypeAlias, overload
 
 from ._calls import WEBHOOK_EVENT
 from ._errors import WebhookVerificationError
@@ -13,7 +14,17 @@ from ._seen import InMemory, Seen
 from ._signatures import is_signed, key_of, signature_of
 from ._turns import Turns
 from ._wire import decode, encode
-from .types import ContextHandlers, Handlers, WebhookEvent
+from .types import (
+    ContextHandlers,
+    Handlers,
+    LeadReceivedWebhook,
+    MilestoneWebhook,
+    MilestoneWebhookData,
+    ScoreUpdateWebhook,
+    WebhookEvent,
+)
+
+LeadEvent: TypeAlias = LeadReceivedWebhook | ScoreUpdateWebhook | MilestoneWebhook
 
 log = logging.getLogger("partner_referrals")
 
@@ -64,7 +75,7 @@ class Webhooks:
             raise WebhookVerificationError("no_secret", "No secret is set: give secrets")
         if not isinstance(raw_body, (str, bytes, bytearray, memoryview)):
             raise WebhookVerificationError("parsed_body", PARSED_BODY)
-        body = raw_body.encode() if isinstance(raw_body, str) else bytes(raw_body)
+        body = raw_body.encode(errors="replace") if isinstance(raw_body, str) else bytes(raw_body)
         webhook_id, timestamp, signatures = (header_of(headers, name) for name in NAMES)
         if not webhook_id or not timestamp or not signatures:
             raise WebhookVerificationError("headers", f"The request lacks one of {', '.join(NAMES)}")
@@ -92,7 +103,7 @@ class Webhooks:
         headers: Headers,
         handlers: Handlers,
         *,
-        other: Callable[[WebhookEvent], object] | None = None,
+        on_event: Callable[[LeadEvent], object] | None = None,
     ) -> Answer: ...
 
     @overload
@@ -103,7 +114,7 @@ class Webhooks:
         handlers: ContextHandlers,
         *,
         seen: Seen,
-        other: Callable[[WebhookEvent, Any], object] | None = None,
+        on_event: Callable[[LeadEvent, Any], object] | None = None,
     ) -> Answer: ...
 
     def receive(
@@ -113,14 +124,17 @@ class Webhooks:
         handlers: Any,
         *,
         seen: Seen | None = None,
-        other: Callable[..., object] | None = None,
+        on_event: Callable[..., object] | None = None,
     ) -> Answer:
         """
         Handles a request, and says what to answer: 200, 400 for what is no genuine webhook, 500 if the handler failed.
 
         Each webhook is handled once: a repeat is answered 200 and not handled, and one whose handler failed is handled
-        when it comes again. A type without a handler goes to `other`, or is accepted and left alone. One that is
-        repeated while its handler still runs waits for that, and so do others of its lead.
+        when it comes again. A type without a handler is accepted and left alone. One that is repeated while its handler
+        still runs waits for that, and so do others of its lead.
+
+        `on_event` gets each event of a lead, before the handler of its type, also of types that were added later: one
+        that writes a row gets no test of the endpoint.
 
         `seen` remembers what was handled, and has the handlers called with a second argument, such as its transaction.
         Without it, ids are kept in memory: that is for tests.
@@ -134,15 +148,16 @@ class Webhooks:
             log.info("Refused a request (%s): %s", refusal.reason, refusal)
             return Answer(str(refusal), 400)
         webhook_id = header_of(headers, NAMES[0]) or ""
-        handler = handlers.get(event.type) or other
+        of_lead = lead_event_of(event)
+        calls = ((on_event if of_lead else None, of_lead), (handlers.get(event.type), event))
 
         def handle(context: Any) -> None:
-            if handler is None:
-                return
-            handler(event) if seen is None else handler(event, context)
+            for call, argument in calls:
+                if call is not None:
+                    call(argument) if seen is None else call(argument, context)
 
         try:
-            with self._turns.of(lead_of(event) or webhook_id):
+            with self._turns.of(str(of_lead.data.lead_id) if of_lead else webhook_id):
                 (seen or self._in_memory).once(webhook_id, handle)
         except Exception:
             log.exception("The webhook %s of type %s is not handled, and will come again", webhook_id, event.type)
@@ -169,11 +184,10 @@ def header_of(headers: Headers, name: str) -> str | None:
     return None
 
 
-def lead_of(event: WebhookEvent) -> str | None:
-    """Of a type that was added later, too."""
-    data = event.data
-    lead_id = data.get("lead_id") if isinstance(data, dict) else getattr(data, "lead_id", None)
-    return None if lead_id is None else str(lead_id)
+def lead_event_of(event: Any) -> Any:
+    """A `LeadEvent`; one of a type that was added later has the fields of the others. `None` for what is of no lead."""
+    data = decode(MilestoneWebhookData, event.data)
+    return None if getattr(data, "lead_id", None) is None else replace(event, data=data)
 
 
 def parse(body: bytes) -> Any:

@@ -12,6 +12,7 @@ from unittest import TestCase, mock
 
 from partner_referrals import (
     API_VERSION,
+    ApiError,
     AuthFailedError,
     CreatedLead,
     CursorLostError,
@@ -19,7 +20,6 @@ from partner_referrals import (
     NoAnswerError,
     RateLimitedError,
     Referrals,
-    ReferralsError,
     WrongField,
 )
 from partner_referrals.types import CreateLeadRequest
@@ -36,6 +36,15 @@ LEAD: CreateLeadRequest = {
 }
 CREATED = {"success": True, "message": "Lead created.", "lead_id": 7}
 NOW = {"retry-after": "0"}
+PHONES = {
+    " 555-0100": " 555-0100",
+    "(310) 555-1212": "310 555-1212",
+    "310.555.1212": "310-555-1212",
+    "+1 310 555 1212 x4": "+1 310 555 1212",
+    "310/555/1212, Ext. 12": "310-555-1212",
+    "+1\u00a0(310)\u00a0555\u20111212#7": "+1 310 555-1212",
+}
+"""As they are written and sent: the TypeScript client's tests have the same."""
 
 
 class Calls(TestCase):
@@ -94,7 +103,7 @@ class Calls(TestCase):
 
     def test_are_not_repeated_when_they_would_be_done_twice(self) -> None:
         api = ScriptedApi(self, answers(503, failure("SERVICE_UNAVAILABLE"), NOW))
-        with self.assertRaises(ReferralsError):
+        with self.assertRaises(ApiError):
             api.client().sandbox.advance_clock(7, days=45)
         self.assertEqual(len(api.requests), 1)
         lost = ScriptedApi(self, dropped)
@@ -109,7 +118,7 @@ class Calls(TestCase):
         passes.client().sandbox.advance_clock(7, days=45)
         self.assertEqual(len(passes.requests), 2)
         stays = ScriptedApi(self, answers(409, failure("NO_ENDPOINT")))
-        with self.assertRaises(ReferralsError) as raised:
+        with self.assertRaises(ApiError) as raised:
             stays.client().endpoint.test()
         self.assertEqual((raised.exception.code, raised.exception.status), ("NO_ENDPOINT", 409))
         self.assertEqual(len(stays.requests), 1)
@@ -125,7 +134,7 @@ class Calls(TestCase):
             self.assertEqual([made.path for made in lost.requests[-2:]], ["/v1/certify-endpoint", "/v1/get-endpoint"])
         # refused, so nothing was begun
         refused = ScriptedApi(self, answers(429, failure("RATE_LIMITED"), NOW), none, certification("passed"))
-        with self.assertRaises(ReferralsError) as raised:
+        with self.assertRaises(ApiError) as raised:
             refused.client().endpoint.certify()
         self.assertEqual((raised.exception.code, raised.exception.maybe_done), ("NO_CANDIDATE", False))
 
@@ -152,8 +161,8 @@ class Calls(TestCase):
         )
         client = api.client()
 
-        def refusal() -> ReferralsError:
-            with self.assertRaises(ReferralsError) as raised:
+        def refusal() -> ApiError:
+            with self.assertRaises(ApiError) as raised:
                 client.leads.create(LEAD)
             return raised.exception
 
@@ -163,7 +172,7 @@ class Calls(TestCase):
         self.assertEqual(invalid.fields, (WrongField("email", "must be a valid email address"),))
         self.assertIsInstance(refusal(), AuthFailedError)
         unknown = refusal()
-        self.assertEqual((type(unknown), unknown.code), (ReferralsError, "A_NEW_CODE"))
+        self.assertEqual((type(unknown), unknown.code), (ApiError, "A_NEW_CODE"))
         lost = refusal()
         assert isinstance(lost, CursorLostError)
         self.assertEqual(lost.place, "1-2-3-4")
@@ -191,17 +200,35 @@ class Calls(TestCase):
             client.events.page(wait=1)
 
     def test_say_at_once_what_is_wrong_with_a_key_or_an_address(self) -> None:
-        for key in ("sk_live_1", "prs_test_1\n", "prs_test_"):
+        for key in ("", "sk_live_1", "prs_test_1\n", "prs_test_"):
             with self.assertRaisesRegex(ValueError, "^api_key must begin with prs_test_ or prs_live_"):
                 Referrals(api_key=key, base_url="https://api.example.com/v1")
         for url in ("api.example.com/v1", "https://api.example.com", "ftp://api.example.com/v1"):
             with self.assertRaisesRegex(ValueError, "^base_url must be a URL that ends in /v1"):
                 Referrals(api_key="prs_test_1", base_url=url)
         api = ScriptedApi(self, answers(200, CREATED))
-        for idempotency_key in ("a\r\nx: y", "schlüssel-€"):
-            with self.assertRaises(ValueError):
+        for seconds in (0, -1, float("nan")):
+            for option in ("timeout", "deadline"):
+                with self.assertRaisesRegex(ValueError, f"^{option} must be more than 0 seconds"):
+                    api.client(**{option: seconds})
+            with self.assertRaisesRegex(ValueError, "^seconds must be more than 0 seconds"):
+                api.client().within(seconds)
+        for idempotency_key in ("", "loan 118", "a\r\nx: y", "schlüssel-€", "x" * 256):
+            with self.assertRaisesRegex(ValueError, "^idempotency_key must be 1 to 255 visible ASCII characters"):
                 api.client().leads.create(LEAD, idempotency_key=idempotency_key)
         self.assertEqual(api.requests, [])
+
+    def test_send_phone_numbers_as_the_api_takes_them_and_none_that_is_no_number(self) -> None:
+        api = ScriptedApi(self, answers(200, CREATED))
+        for written in PHONES:
+            api.client().leads.create({**LEAD, "phone": written})
+        self.assertEqual([made.body["phone"] for made in api.requests], list(PHONES.values()))
+        for phone in ("n/a", " ", "٣١٠", "310 CALL NOW", "x4"):
+            with self.assertRaises(InvalidPayloadError) as raised:
+                api.client().leads.create({**LEAD, "phone": phone})
+            problem = "must be a phone number: digits, hyphens, spaces and +"
+            self.assertEqual(raised.exception.fields, (WrongField("phone", problem),))
+        self.assertEqual(len(api.requests), len(PHONES))
 
     def test_read_lists_page_by_page(self) -> None:
         api = ScriptedApi(

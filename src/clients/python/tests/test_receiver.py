@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest import TestCase
 
-from partner_referrals import ContextHandlers, Handlers, InMemory, WebhookEvent, Webhooks
-from partner_referrals.fixtures import journey, request
+from partner_referrals import ContextHandlers, Handlers, InMemory, LeadEvent, WebhookEvent, Webhooks
+from partner_referrals.fixtures import events, journey, request
 from partner_referrals.types import ScoreUpdateWebhook
 
 from .test_webhooks import SECRET, UPDATE, genuine
@@ -39,12 +39,26 @@ class AReceiver(TestCase):
 
     def test_refuses_what_is_no_genuine_webhook_and_takes_what_it_has_no_handler_for(self) -> None:
         body, headers = request(UPDATE, SECRET)
-        self.assertEqual(self.webhooks.receive(b"{}", headers, {}).status, 400)
-        self.assertEqual(self.webhooks.receive(body, headers, {}).status, 200)
-        others: list[str] = []
-        later = genuine('{"type": "home_bought", "timestamp": "2026-11-21T10:00:00Z", "data": {}}')
-        answer = self.webhooks.receive(*later, {}, other=lambda event: others.append(event.type))
-        self.assertEqual((answer.status, others), (200, ["home_bought"]))
+        heard: list[str] = []
+
+        def hear(event: LeadEvent) -> None:
+            heard.append(f"{event.type} {event.data.lead_id}")
+
+        def status(body: Any, headers: Any) -> int:
+            return self.webhooks.receive(body, headers, {}, on_event=hear).status
+
+        for signature in ("v1", ",", "v1,a,b", "v1,é", "é", "\udcff"):
+            self.assertEqual(status(body, {**headers, "webhook-signature": signature}), 400)
+        self.assertEqual(status(body, {**headers, "webhook-id": "\udcff"}), 400)
+        for each in (b"{}", "\udcff", b"\xff"):
+            self.assertEqual(status(each, headers), 400)
+        self.assertEqual(heard, [])
+        for event in events():
+            self.assertEqual(status(*request(event, SECRET)), 200)
+        later = '{"type": "home_bought", "timestamp": "2026-11-21T10:00:00Z", "data": {"lead_id": 9}}'
+        self.assertEqual(status(*genuine(later)), 200)
+        known = dict.fromkeys(f"{event.type} 1" for event in journey())
+        self.assertEqual(heard, [*known, "home_bought 9"])
 
     def test_says_how_to_mend_what_is_its_own_fault(self) -> None:
         parsed: Any = {"type": "score_update"}
@@ -95,8 +109,8 @@ class AReceiver(TestCase):
         gates = {event.data.event_id: threading.Event() for lead in (1, 2) for event in journey(lead_id=lead)}
         statuses: list[int] = []
 
-        def handle(event: WebhookEvent) -> None:
-            event_id = str(getattr(event.data, "event_id"))
+        def handle(event: LeadEvent) -> None:
+            event_id = event.data.event_id
             with change:
                 begun.append(event_id)
                 change.notify_all()
@@ -104,7 +118,7 @@ class AReceiver(TestCase):
 
         def receive(event: WebhookEvent) -> threading.Thread:
             def run() -> None:
-                statuses.append(self.webhooks.receive(*request(event, SECRET), {}, other=handle).status)
+                statuses.append(self.webhooks.receive(*request(event, SECRET), {}, on_event=handle).status)
 
             thread = threading.Thread(target=run)
             thread.start()

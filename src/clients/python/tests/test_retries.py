@@ -2,13 +2,15 @@ from __future__ import annotations
 
 from unittest import TestCase
 
-from partner_referrals import ReferralsError
+from partner_referrals import ApiError, NoAnswerError, ReferralsError
 from partner_referrals._errors import read_retry_after
 from partner_referrals._retries import is_worth_repeating, wait_of
 
 
 def error(status: int | None, retry_after: int | None = None) -> ReferralsError:
-    return ReferralsError("no", code="X", status=status, retry_after=retry_after)
+    if status is None:
+        return NoAnswerError("no")
+    return ApiError("no", code="X", status=status, retry_after=retry_after)
 
 
 class Retries(TestCase):

@@ -61,8 +61,7 @@ const REMEDIES = {
 export function nodeOf(receiver: Receiver): NodeHandler {
   return (request, response) =>
     void handle(receiver, REMEDIES.node, request, response).catch(() => {
-      // too large, or the connection broke
-      response.statusCode = 400
+      response.statusCode = 500
       response.end()
     })
 }
@@ -82,18 +81,12 @@ async function handle(
   request: NodeRequest,
   response: NodeResponse,
 ): Promise<void> {
-  const body = await bodyOf(request)
-  response.statusCode = await receiver.receive(body ?? parsedBody(remedy), request.headers)
-  response.end()
-}
-
-/** @returns undefined if it was parsed, and its bytes are gone. */
-async function bodyOf(request: NodeRequest): Promise<RawBody | undefined> {
   const { body, readableDidRead } = request
-  if (isRaw(body)) return body
   // parsers of Express 4 set an empty body also where they leave the request to others
   const wasRead = readableDidRead ?? body !== undefined
-  return wasRead ? undefined : rawBody(request)
+  const unread = async () => (wasRead ? parsedBody(remedy) : rawBody(request))
+  response.statusCode = await receiver.receive(isRaw(body) ? body : await unread(), request.headers)
+  response.end()
 }
 
 const isRaw = (body: unknown): body is RawBody => typeof body === 'string' || ArrayBuffer.isView(body)
@@ -105,16 +98,10 @@ export function fastifyOf(path: string, receiver: Receiver): FastifyPlugin {
     app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
       done(null, body),
     )
-    app.post(path, async (request, reply) =>
-      reply
-        .code(
-          await receiver.receive(
-            isRaw(request.body) ? request.body : parsedBody(REMEDIES.fastify),
-            request.headers,
-          ),
-        )
-        .send(),
-    )
+    app.post(path, async ({ body, headers }, reply) => {
+      const other = body ? parsedBody(REMEDIES.fastify) : ''
+      return reply.code(await receiver.receive(isRaw(body) ? body : other, headers)).send()
+    })
   }
 }
 
@@ -125,14 +112,15 @@ export function fetchOf(receiver: Receiver): (request: Request) => Promise<Respo
   }
 }
 
-async function rawBody(request: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+/** Read to its end, so that the sender hears the answer. */
+async function rawBody(request: AsyncIterable<Uint8Array>): Promise<RawBody | WebhookVerificationError> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request) {
     size += chunk.length
-    if (size > LARGEST_BODY) throw new WebhookVerificationError('body', 'The body is larger than any webhook')
-    chunks.push(chunk)
+    if (size <= LARGEST_BODY) chunks.push(chunk)
   }
+  if (size > LARGEST_BODY) return new WebhookVerificationError('body', 'The body is larger than any webhook')
   const body = new Uint8Array(size)
   let at = 0
   for (const chunk of chunks) {

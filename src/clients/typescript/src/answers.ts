@@ -1,10 +1,31 @@
 import { type Calls, calls, shapes } from './api.ts'
-import { type ApiError, type ApiFailure, NoAnswerError, toError, type WrongField } from './errors.ts'
+import {
+  ApiError,
+  type ApiFailure,
+  AuthFailedError,
+  CursorLostError,
+  IdempotencyConflictError,
+  InvalidPayloadError,
+  LeadClosedError,
+  NoAnswerError,
+  NotFoundError,
+  RateLimitedError,
+  type WrongField,
+} from './errors.ts'
 import { readRetryAfter } from './retries.ts'
 import { clientPath, type Shape } from './wire.ts'
 
 /** How one attempt ended: `answer` is undefined if none came. */
 export type Attempt = { body: unknown } | { error: Error; answer: ApiError | undefined }
+
+const errorClasses: Readonly<Record<string, typeof ApiError>> = {
+  INVALID_PAYLOAD: InvalidPayloadError,
+  AUTH_FAILED: AuthFailedError,
+  NOT_FOUND: NotFoundError,
+  LEAD_CLOSED: LeadClosedError,
+  IDEMPOTENCY_CONFLICT: IdempotencyConflictError,
+  RATE_LIMITED: RateLimitedError,
+}
 
 /** @param maybeDone whether an attempt before may have been carried out. */
 export async function readAnswer(
@@ -22,6 +43,13 @@ export async function readAnswer(
     return { error: new NoAnswerError(`${path}: the answer was cut off`), answer: undefined }
   const error = toError({ ...failureOf(response, body, request), maybeDone })
   return { error, answer: error }
+}
+
+function toError(failure: ApiFailure): ApiError {
+  const { code, next } = failure
+  if (next !== undefined) return new CursorLostError({ ...failure, next })
+  const Known = Object.hasOwn(errorClasses, code) ? errorClasses[code] : undefined
+  return new (Known ?? ApiError)(failure)
 }
 
 /** What a proxy answers in the API’s place has no code. */

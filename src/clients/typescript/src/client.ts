@@ -19,9 +19,10 @@ import type {
   Sink,
 } from './api.ts'
 import { certified } from './certified.ts'
-import { NoCandidateError } from './errors.ts'
+import { ApiError } from './errors.ts'
 import { type FeedPage, follow, type FollowedEvent, type FollowOptions } from './events.ts'
 import { eachOf, type Pages } from './pages.ts'
+import { phoneNumber } from './phone.ts'
 import { type CallOptions, type Request, Transport, type TransportOptions } from './transport.ts'
 import { type WebhookOptions, Webhooks } from './webhooks.ts'
 
@@ -48,7 +49,7 @@ type Without<Body, Field extends keyof Body> = {
  *   webhookSecrets: process.env.WEBHOOK_SECRET,
  * })
  *
- * Every call rejects with an `ApiError` (its subclass says which code), or with a `NoAnswerError` if the service could not
+ * Every call rejects with an `ApiError`, or with a `NoAnswerError` if the service could not
  * be reached until the deadline.
  */
 export class Referrals {
@@ -86,15 +87,17 @@ export interface CreatedLead {
   duplicateOf: number | undefined
 }
 
-class Leads {
-  readonly #transport: Transport
+class Group {
+  protected readonly transport: Transport
   constructor(transport: Transport) {
-    this.#transport = transport
+    this.transport = transport
   }
+}
 
+class Leads extends Group {
   /**
    * Refers a borrower. Give the loan application’s id as `idempotencyKey`, so that a repeat after a crash makes no second
-   * lead.
+   * lead. `phone` may have dots, brackets and an extension, which are left out.
    *
    * @example
    * const { leadId, ignoredFields } = await referrals.leads.create(
@@ -103,24 +106,25 @@ class Leads {
    * )
    */
   async create(lead: CreateLeadRequest, options?: CallOptions): Promise<CreatedLead> {
-    const answer = await this.#transport.call('createLead', lead, options)
+    const request = { ...lead, ...(lead.phone && { phone: phoneNumber(lead.phone) }) }
+    const answer = await this.transport.call('createLead', request, options)
     const { leadId, partnerLeadId, ignoredFields = [], duplicateOf } = answer
     return { leadId, partnerLeadId, ignoredFields, duplicateOf }
   }
 
   /** `closedAt` is text, because a custom field of yours can take its place; `closing` has the `Date`. */
   async get(leadId: number, options?: CallOptions): Promise<Lead> {
-    return (await this.#transport.call('getLead', { leadId }, options)).data
+    return (await this.transport.call('getLead', { leadId }, options)).data
   }
 
   /** When the lead was closed, and why; undefined while it is open. */
   async closing(leadId: number, options?: CallOptions): Promise<LeadClosing | undefined> {
-    return (await this.#transport.call('getLead', { leadId }, options)).closing
+    return (await this.transport.call('getLead', { leadId }, options)).closing
   }
 
   /** Its history, oldest first. */
   async history(leadId: number, options?: CallOptions): Promise<Event[]> {
-    return (await this.#transport.call('getEvents', { leadId }, options)).data
+    return (await this.transport.call('getEvents', { leadId }, options)).data
   }
 
   /**
@@ -135,7 +139,7 @@ class Leads {
     fields: Without<Request<'updatePartnerInfo'>, 'leadId'>,
     options?: CallOptions,
   ): Promise<void> {
-    await this.#transport.call('updatePartnerInfo', { ...fields, leadId }, options)
+    await this.transport.call('updatePartnerInfo', { ...fields, leadId }, options)
   }
 
   /**
@@ -145,12 +149,12 @@ class Leads {
    * for await (const lead of referrals.leads.list({ status: 'escrow_funded' })) console.log(lead.leadId)
    */
   list(filter: Without<Request<'listLeads'>, 'after'> = {}, options?: CallOptions): Pages<LeadSummary> {
-    return eachOf((after: number | null) => this.#transport.call('listLeads', { ...filter, after }, options))
+    return eachOf((after: number | null) => this.transport.call('listLeads', { ...filter, after }, options))
   }
 
   /** Everything that is kept of a borrower, to answer a request for access. */
   async export(leadId: number, options?: CallOptions): Promise<ExportedLead> {
-    return (await this.#transport.call('exportLead', { leadId }, options)).data
+    return (await this.transport.call('exportLead', { leadId }, options)).data
   }
 
   /** Closes a lead for good. */
@@ -159,7 +163,7 @@ class Leads {
     reason: Request<'closeLead'>['reason'],
     options?: CallOptions,
   ): Promise<Closing> {
-    return (await this.#transport.call('closeLead', { leadId, reason }, options)).data
+    return (await this.transport.call('closeLead', { leadId, reason }, options)).data
   }
 
   /** Erases a borrower’s data at once and for good. */
@@ -168,20 +172,15 @@ class Leads {
     request: Without<Request<'eraseLead'>, 'leadId'> = {},
     options?: CallOptions,
   ): Promise<Erasure> {
-    return (await this.#transport.call('eraseLead', { ...request, leadId }, options)).data
+    return (await this.transport.call('eraseLead', { ...request, leadId }, options)).data
   }
 }
 
-class Events {
-  readonly #transport: Transport
-  constructor(transport: Transport) {
-    this.#transport = transport
-  }
-
+class Events extends Group {
   /** One page of the feed, for those who keep their own loop. */
   async page(request: Request<'listEvents'> = {}, options?: CallOptions): Promise<FeedPage> {
     const { wait = 0 } = request
-    return this.#transport.call('listEvents', request, { ...options, waitMs: wait * 1000 })
+    return this.transport.call('listEvents', request, { ...options, waitMs: wait * 1000 })
   }
 
   /**
@@ -204,33 +203,23 @@ class Events {
   }
 }
 
-class Deliveries {
-  readonly #transport: Transport
-  constructor(transport: Transport) {
-    this.#transport = transport
-  }
-
+class Deliveries extends Group {
   /** Your webhooks with their attempts, newest first. */
   list(filter: Without<Request<'getDeliveries'>, 'after'> = {}, options?: CallOptions): Pages<Delivery> {
     return eachOf((after: string | null) =>
-      this.#transport.call('getDeliveries', { ...filter, after }, options),
+      this.transport.call('getDeliveries', { ...filter, after }, options),
     )
   }
 
   /** Sends a webhook again. */
   async resend(eventId: string, options?: CallOptions): Promise<void> {
-    await this.#transport.call('resendWebhook', { eventId }, options)
+    await this.transport.call('resendWebhook', { eventId }, options)
   }
 }
 
-class EndpointCalls {
-  readonly #transport: Transport
-  constructor(transport: Transport) {
-    this.#transport = transport
-  }
-
+class EndpointCalls extends Group {
   async get(options?: CallOptions): Promise<Endpoint> {
-    return (await this.#transport.call('getEndpoint', {}, options)).data
+    return (await this.transport.call('getEndpoint', {}, options)).data
   }
 
   /**
@@ -240,7 +229,7 @@ class EndpointCalls {
    * const { secret } = await referrals.endpoint.set({ url: 'https://hooks.lender.example.com/webhooks' })
    */
   async set(request: Request<'setEndpoint'>, options?: CallOptions): Promise<EndpointWithSecret> {
-    return (await this.#transport.call('setEndpoint', request, options)).data
+    return (await this.transport.call('setEndpoint', request, options)).data
   }
 
   /**
@@ -258,16 +247,17 @@ class EndpointCalls {
     const begin = (left?: CallOptions) => this.#certify(request, left)
     if (!wait) return begin(options)
     // an option may be there and undefined
-    const deadlineMs = options?.deadlineMs ?? this.#transport.deadlineMs
+    const deadlineMs = options?.deadlineMs ?? this.transport.deadlineMs
     return certified(begin, get, { ...options, deadlineMs })
   }
 
   async #certify(request: Request<'certifyEndpoint'>, options?: CallOptions): Promise<Endpoint> {
     try {
-      return (await this.#transport.call('certifyEndpoint', request, options)).data
+      return (await this.transport.call('certifyEndpoint', request, options)).data
     } catch (error) {
       // an attempt whose answer was lost has begun it, and it has ended since
-      if (error instanceof NoCandidateError && error.maybeDone) return this.get(options)
+      if (error instanceof ApiError && error.code === 'NO_CANDIDATE' && error.maybeDone)
+        return this.get(options)
       throw error
     }
   }
@@ -277,36 +267,31 @@ class EndpointCalls {
     request: Request<'rotateEndpointSecret'> = {},
     options?: CallOptions,
   ): Promise<EndpointWithSecret> {
-    return (await this.#transport.call('rotateEndpointSecret', request, options)).data
+    return (await this.transport.call('rotateEndpointSecret', request, options)).data
   }
 
   /** Sends one signed request of type `endpoint.ping`. */
   async test(options?: CallOptions): Promise<Endpoint> {
-    return (await this.#transport.call('testEndpoint', {}, options)).data
+    return (await this.transport.call('testEndpoint', {}, options)).data
   }
 
   async pause(options?: CallOptions): Promise<Endpoint> {
-    return (await this.#transport.call('pauseEndpoint', {}, options)).data
+    return (await this.transport.call('pauseEndpoint', {}, options)).data
   }
 
   async resume(options?: CallOptions): Promise<Endpoint> {
-    return (await this.#transport.call('resumeEndpoint', {}, options)).data
+    return (await this.transport.call('resumeEndpoint', {}, options)).data
   }
 }
 
 /** Only a sandbox has these calls. */
-class Sandbox {
-  readonly #transport: Transport
-  constructor(transport: Transport) {
-    this.#transport = transport
-  }
-
+class Sandbox extends Group {
   async simulate(
     leadId: number,
     milestones: Without<Request<'simulateEvent'>, 'leadId'>,
     options?: CallOptions,
   ): Promise<Simulation> {
-    return (await this.#transport.call('simulateEvent', { ...milestones, leadId }, options)).data
+    return (await this.transport.call('simulateEvent', { ...milestones, leadId }, options)).data
   }
 
   async advanceClock(
@@ -314,32 +299,32 @@ class Sandbox {
     by: Without<Request<'advanceClock'>, 'leadId'>,
     options?: CallOptions,
   ): Promise<ClockAdvance> {
-    return (await this.#transport.call('advanceClock', { ...by, leadId }, options)).data
+    return (await this.transport.call('advanceClock', { ...by, leadId }, options)).data
   }
 
   async clock(leadId: number, options?: CallOptions): Promise<Clock> {
-    return (await this.#transport.call('getClock', { leadId }, options)).data
+    return (await this.transport.call('getClock', { leadId }, options)).data
   }
 
   async scenarios(options?: CallOptions): Promise<Scenario[]> {
-    return (await this.#transport.call('listScenarios', undefined, options)).data
+    return (await this.transport.call('listScenarios', undefined, options)).data
   }
 
   async runScenario(request: Request<'runScenario'>, options?: CallOptions): Promise<ScenarioRun> {
-    return (await this.#transport.call('runScenario', request, options)).data
+    return (await this.transport.call('runScenario', request, options)).data
   }
 
   /** Sends the webhooks to a receiver of the sandbox. */
   async useSink(request: Request<'useSink'> = {}, options?: CallOptions): Promise<Endpoint> {
-    return (await this.#transport.call('useSink', request, options)).data
+    return (await this.transport.call('useSink', request, options)).data
   }
 
   /** What the sink answers next. */
   async setSink(request: Request<'setSink'>, options?: CallOptions): Promise<void> {
-    await this.#transport.call('setSink', request, options)
+    await this.transport.call('setSink', request, options)
   }
 
   async sink(options?: CallOptions): Promise<Sink> {
-    return (await this.#transport.call('getSink', {}, options)).data
+    return (await this.transport.call('getSink', {}, options)).data
   }
 }

@@ -1,8 +1,9 @@
-import type { WebhookEvent } from './api.ts'
+import { type MilestoneWebhook, shapes, type WebhookEvent } from './api.ts'
 import type { OtherName } from './names.ts'
 import { inMemory, type Seen } from './seen.ts'
 import { WebhookVerificationError } from './signatures.ts'
 import { headerOf, type WebhookHeaders } from './headers.ts'
+import { decode } from './wire.ts'
 
 type Type = Exclude<WebhookEvent['type'], OtherName>
 type EventOf<Name extends Type> = OfType<WebhookEvent, Name>
@@ -13,15 +14,19 @@ type OfType<Event, Name> = Event extends { type: infer Types }
     : never
   : never
 
+/** Also of a type that was added later. */
+export type LeadEvent =
+  Extract<WebhookEvent, { data: { leadId: number } }> | (Omit<MilestoneWebhook, 'type'> & { type: OtherName })
+
 /** By type. A type without a handler is accepted and left alone. */
 export type Handlers<Context> = {
   [Name in Type]?: (event: EventOf<Name>, context: Context) => Promise<void> | void
 }
 
 export interface ReceiverOptions<Context> {
-  on: Handlers<Context>
-  /** For types without a handler of their own, also those that were added later. */
-  onOther?: (event: WebhookEvent, context: Context) => Promise<void> | void
+  on?: Handlers<Context>
+  /** For each event of a lead, before the handler of its type: one that writes a row gets no test of the endpoint. */
+  onEvent?: (event: LeadEvent, context: Context) => Promise<void> | void
   /** Where handled webhooks are remembered; in memory by default, which is for one process that never restarts: for tests. */
   seen?: Seen<Context>
   /**
@@ -49,25 +54,27 @@ type Unwrap = (body: RawBody, headers: WebhookHeaders) => Promise<WebhookEvent>
  * still runs waits for that.
  */
 export function receiverOf<Context>(unwrap: Unwrap, options: ReceiverOptions<Context>): Receiver {
-  const { on, onOther, onError = report } = options
+  const { on = {}, onEvent, onError = report } = options
   // the default is for handlers that want no context
   const seen = options.seen ?? (inMemory() as unknown as Seen<Context>)
   const inTurn = turns()
-  const handle = async (event: WebhookEvent, context: Context) => {
-    const handler = (Object.hasOwn(on, event.type) ? on[event.type as Type] : undefined) ?? onOther
-    await (handler as ((event: WebhookEvent, context: Context) => Promise<void> | void) | undefined)?.(
-      event,
-      context,
-    )
+  const handle = async (event: LeadEvent, context: Context) => {
+    if (leadOf(event) !== undefined) await onEvent?.(event, context)
+    const handler = Object.hasOwn(on, event.type) ? on[event.type as Type] : undefined
+    await (handler as ReceiverOptions<Context>['onEvent'])?.(event, context)
   }
   return {
     receive: async (body, headers) => {
       try {
         if (body instanceof WebhookVerificationError) throw body
-        const event = await unwrap(body, headers)
+        const received = await unwrap(body, headers)
+        // also of a type that was added later; what has these names already stays as it is
+        const event = {
+          ...received,
+          data: decode(shapes, '#MilestoneWebhookData', received.data),
+        } as LeadEvent
         const id = headerOf(headers, 'webhook-id') ?? ''
-        const lead = 'leadId' in event.data ? String(event.data.leadId) : id
-        await inTurn(lead, () => seen.once(id, (context) => handle(event, context)))
+        await inTurn(String(leadOf(event) ?? id), () => seen.once(id, (context) => handle(event, context)))
         return 200
       } catch (error) {
         onError(error)
@@ -76,6 +83,8 @@ export function receiverOf<Context>(unwrap: Unwrap, options: ReceiverOptions<Con
     },
   }
 }
+
+const leadOf = ({ data }: LeadEvent) => (data as LeadEvent['data'] | null)?.leadId
 
 /** The request’s fault, and not this receiver’s. */
 function isForeign(error: unknown): boolean {

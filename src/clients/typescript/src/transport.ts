@@ -53,10 +53,14 @@ export class Transport {
     // an option may be there and undefined
     const { apiKey = '', baseUrl = '', timeoutMs = TIMEOUT_MS, deadlineMs = DEADLINE_MS } = options
     const { fetch: send = (...args: Parameters<typeof fetch>) => fetch(...args) } = options
-    if (!/^prs_(test|live)_/.test(apiKey))
-      throw new TypeError('apiKey must begin with prs_test_ or prs_live_')
+    if (!/^prs_(test|live)_[!-~]+$/.test(apiKey))
+      throw new TypeError(
+        'apiKey must begin with prs_test_ or prs_live_, and end without a space or line break',
+      )
     if (!URL.canParse(baseUrl) || !/\/v1\/?$/.test(baseUrl))
       throw new TypeError('baseUrl must be a URL that ends in /v1, such as https://api.example.com/v1')
+    for (const [name, ms] of Object.entries({ timeoutMs, deadlineMs }))
+      if (!(ms > 0)) throw new TypeError(`${name} must be more than 0 milliseconds`)
     this.#options = { apiKey, baseUrl: baseUrl.replace(/\/$/, ''), timeoutMs, deadlineMs, fetch: send }
   }
 

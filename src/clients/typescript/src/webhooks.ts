@@ -163,8 +163,10 @@ const ANY_BODY =
 
 function parse(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder().decode(bytes))
+    const event = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as { type?: unknown }
+    if (typeof event.type === 'string') return event
   } catch {
-    throw new WebhookVerificationError('body', 'The body is no JSON')
+    // neither UTF-8 nor JSON nor an object
   }
+  throw new WebhookVerificationError('body', 'The body is no event in JSON')
 }
