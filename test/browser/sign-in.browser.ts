@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { readFileSync } from 'node:fs'
 import { openTab } from './browser.ts'
 import { useStage } from './console.ts'
 
@@ -30,6 +31,23 @@ describe('signing in to the console', () => {
     await tab.goBack()
     await tab.getByRole('heading', { level: 1, name: 'Leads' }).waitFor()
     expect(tab.url()).not.toContain('prs_test_')
+  })
+
+  it('opens every view by its item of the menu', async () => {
+    const main = readFileSync('src/console/browser/main.js', 'utf8')
+    const views = Array.from(
+      main.matchAll(/^  (\w+): async \(\) => \(await import/gm),
+      ([, name = '']) => name,
+    )
+    const tab = await stage.open()
+    const items = tab.getByRole('navigation', { name: 'Main' }).getByRole('link')
+    const titles = await items.allTextContents()
+    expect(titles.map((title) => title.toLowerCase()).toSorted()).toEqual(views.toSorted())
+    for (const name of titles.toReversed()) {
+      await items.getByText(name, { exact: true }).click()
+      await tab.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+    }
+    expect(tab.complaints).toEqual([])
   })
 
   it('takes a key from a link that is pasted into a tab with the console', async () => {
