@@ -1,10 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { execFile, spawn } from 'node:child_process'
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { anyPort } from '../support/any-port.ts'
 import { atEnd } from '../support/at-end.ts'
@@ -129,8 +131,81 @@ describe('the Python client, with a sandbox', () => {
     const cwd = temporaryFolder()
     writeFileSync(path.join(cwd, 'receiver.py'), receiver)
     const env = { ...as({ ...service, key }), RECEIVER_PORT: String(await anyPort()) }
-    const { stdout } = await run(python, [path.join(programs, 'receiver.py')], { cwd, env })
+    const { stdout } = await run(python, [path.join(programs, 'flask_receiver.py')], { cwd, env })
     expect(stdout.trimEnd().split('\n').at(-1)).toBe('done')
+  })
+})
+
+describe('what a lender copies', () => {
+  const cwd = temporaryFolder()
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  const heard: string[] = []
+  let env: NodeJS.ProcessEnv
+
+  beforeAll(async () => {
+    cpSync(path.join(import.meta.dirname, '../../docs/examples/lender'), cwd, { recursive: true })
+    const page = readFileSync('docs/webhooks.md', 'utf8')
+    const [, sample = ''] = /^```python\n(import os\n.*?)^app\.run/ms.exec(page) ?? []
+    writeFileSync(path.join(cwd, 'sample.py'), sample)
+    const hook = createHttpServer((request, response) => {
+      void text(request).then((body) => {
+        heard.push((JSON.parse(body) as { type: string }).type)
+        response.end()
+      })
+    })
+    await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve))
+    atEnd(async () => void hook.close())
+    const HOOK_URL = `http://127.0.0.1:${(hook.address() as AddressInfo).port}`
+    const PYTHONPATH = [environment.PYTHONPATH, cwd].join(path.delimiter)
+    env = { ...environment, PYTHONPATH, WEBHOOK_SECRET: secret, HOOK_URL }
+  })
+
+  it.each(['sample', 'receiver', 'relay'])('answers 4xx to all that is not genuine: %s', async (name) => {
+    const { stdout } = await run(python, [path.join(programs, 'hostile.py'), name], { cwd, env })
+    expect(stdout).toMatch(/^done$/m)
+  })
+
+  it('keeps one row for each event, and relays each, without the tests of the endpoint', async () => {
+    const query = 'select count(*), count(distinct event_id), count(distinct name) from events'
+    const read = `import sqlite3; print(sqlite3.connect("lender.db").execute("${query}").fetchone())`
+    expect((await run(python, ['-c', read], { cwd })).stdout).toBe('(7, 7, 7)\n')
+    expect(new Set(heard).size).toBe(7)
+    expect(heard.filter((type) => type.startsWith('endpoint.'))).toEqual([])
+  })
+
+  it('imports a file with a key for each row, names the rows that are refused, and continues', async () => {
+    const service = await sharedService()
+    const { id, key } = await service.addPartner()
+    const own = { cwd, env: { ...env, ...as({ ...service, key }) } }
+    const importAll = () =>
+      run(python, ['import_leads.py', 'leads.csv'], own).catch((error: unknown) => error)
+    const phone = 'phone must be a phone number: digits, hyphens, spaces and +'
+    expect(await importAll()).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(
+        `^row 2: lead \\d+\nrow 3: lead \\d+\nrow 4: Invalid request: ${phone.replace('+', '\\+')}.\n$`,
+      ),
+    })
+    const file = path.join(cwd, 'leads.csv')
+    writeFileSync(file, readFileSync(file, 'utf8').replace('not given', '310 555 1214'))
+    expect(await importAll()).toMatchObject({
+      stdout: expect.stringMatching(/^row 4: lead \d+\n$/),
+    })
+    // what it remembers was lost after the answers came
+    await run(
+      python,
+      ['-c', 'import sqlite3; sqlite3.connect("lender.db").executescript("delete from leads")'],
+      own,
+    )
+    await importAll()
+    const { length } = await service.sql
+      .selectFrom('leads')
+      .select('id')
+      .where('partner_id', '=', id)
+      .execute()
+    expect(length).toBe(3)
+    const { stdout } = await run(python, ['status.py'], own)
+    expect(stdout.match(/LOAN-1(18|19|20)\tlead_received\topen/g)).toHaveLength(3)
   })
 })
 
