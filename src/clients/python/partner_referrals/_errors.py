@@ -66,7 +66,7 @@ class LeadClosedError(ApiError):
 
 
 class IdempotencyConflictError(ApiError):
-    """The Idempotency-Key was used with another body."""
+    """The Idempotency-Key was used with another body, and what that asked for is done."""
 
 
 class RateLimitedError(ApiError):
