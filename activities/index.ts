@@ -6,6 +6,7 @@ import {
 import { requestAttempt } from '../src/core/deliveries/statements/resend.ts'
 import { resendPage } from '../src/core/deliveries/statements/resend-marks.ts'
 import { reviewEndpoint, setNextProbe } from '../src/core/endpoints/statements/review.ts'
+import { inSandbox } from './sandbox/in-sandbox.ts'
 import { clockActivities } from './sandbox/advance-clock.ts'
 import { certificationActivities } from './self-service/certify.ts'
 import { closeLeadActivity } from './close-lead.ts'
@@ -63,7 +64,7 @@ export function createScoreActivities(dependencies: ActivityDependencies) {
 /** Those that wait for other activities, and have a task queue of their own. */
 export function createWaitingActivities(dependencies: ActivityDependencies) {
   return {
-    ...clockActivities(dependencies),
+    ...inSandbox(dependencies, clockActivities(dependencies)),
     ...restoreActivities(dependencies),
   }
 }
@@ -76,9 +77,11 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createScoreActivities(dependencies),
     ...createDeliveryActivities(dependencies),
     ...welcomeActivities(dependencies),
-    ...clockActivities(dependencies),
-    ...dateActivities(dependencies),
-    ...scenarioActivities(dependencies),
+    ...inSandbox(dependencies, {
+      ...clockActivities(dependencies),
+      ...dateActivities(dependencies),
+      ...scenarioActivities(dependencies),
+    }),
     requestAttempt: async (leadId: number, sequence: number) =>
       void (await requestAttempt(sql, { leadId, sequence })),
     closeLead: closeLeadActivity(dependencies),

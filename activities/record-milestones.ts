@@ -19,7 +19,7 @@ export interface RecordingDependencies {
   gate: DeliveryGate
   encryptionKeys: readonly Buffer[]
   webhookBody: WebhookBody
-  /** Gains are made up in a sandbox only. */
+  /** Milestones are simulated in a sandbox only. */
   environment: Environment
   firstAttempts: FirstAttempts
   observe: Pick<WorkerObserver, 'recorded'>

@@ -9,10 +9,9 @@ import {
 import { closeReasonNames } from '../src/core/leads/decisions/reasons.ts'
 import type { MilestoneItem } from '../src/core/leads/decisions/referral.ts'
 import { isShowable } from '../src/core/leads/decisions/showable-names.ts'
-import { readCloseArgument, readFailure, readMilestoneArgument, readOffset } from './arguments.ts'
+import { readCloseArgument, readFailure, readMilestoneArgument } from './arguments.ts'
 import { close, type Journey, nextKey, note, sendNow, wake } from './journey.ts'
 import {
-  clockMovedSignal,
   readRecordSignal,
   closeSignal,
   deliveryFailedSignal,
@@ -35,7 +34,7 @@ export interface SignalHandler {
 /**
  * Handlers append and return: they decide nothing and never throw. That of scenarios alone waits, to answer.
  *
- * @param added those of capabilities.
+ * @param added those of a sandbox.
  */
 export function receiveSignals(journey: Journey, added: readonly SignalHandler[]): void {
   const handlers = [...handlersOf(journey), ...added]
@@ -75,11 +74,6 @@ function handlersOf(journey: Journey): SignalHandler[] {
       signal: readRecordSignal,
       description: 'Read the record again: somebody changed the lead there. No argument',
       act: () => void (journey.recordChanged = true),
-    },
-    {
-      signal: clockMovedSignal,
-      description: 'From the service itself, in a sandbox: the lead’s clock was moved',
-      act: (argument) => moveClock(journey, argument),
     },
     {
       signal: closeSignal,
@@ -134,16 +128,6 @@ function notUnderstood(journey: Journey, name: string): void {
   journey.counts.notUnderstood += 1
   const why = name === 'lead_received' ? 'only create-lead records it' : 'there is no such milestone'
   note(journey, isShowable(name) ? name : 'a signal with an unusual name', why)
-}
-
-/**
- * A clock moves forward only. Outside a sandbox, whatever is sent, the record alone says where it is: that is read once more.
- */
-function moveClock(journey: Journey, argument: unknown): void {
-  const { state } = journey
-  const offset = readOffset(argument)
-  if (state.isSandbox && offset !== undefined) state.offset = Math.max(state.offset, offset)
-  else journey.recordChanged = true
 }
 
 function takeClose(journey: Journey, argument: unknown): void {

@@ -20,8 +20,8 @@ import { enter } from './phases.ts'
 import { publish, publishSoon } from './publish.ts'
 import { hasNews, recordInbox } from './recording.ts'
 import { hasUnscored, isCadenceOn, recordDueScoreUpdate, recordUnscored } from './score-updates.ts'
-import { receiveAdvances } from './sandbox/advancing.ts'
-import { receiveSimulations, scenarioSignals } from './sandbox/simulating.ts'
+import { clockSignal, receiveAdvances } from './sandbox/advancing.ts'
+import { receiveSimulations, scenarioSignal } from './sandbox/simulating.ts'
 import { isToTakeOver, receiveRestores, takeOver } from './taking-over.ts'
 import { receiveUpdates } from './updates.ts'
 import { welcome } from './welcome.ts'
@@ -39,13 +39,13 @@ export async function referral(state: ReferralState, carried?: Partial<Carried>)
 function setup(state: ReferralState, carried: Partial<Carried> | undefined): Journey {
   requireState(state)
   const journey = beginJourney(state, carried)
-  receiveSignals(journey, [
-    // of capabilities
-    ...scenarioSignals(journey),
-  ])
+  const { isSandbox } = journey.state
+  receiveSignals(journey, isSandbox ? [scenarioSignal(journey), clockSignal(journey)] : [])
   receiveUpdates(journey)
-  receiveSimulations(journey)
-  receiveAdvances(journey)
+  if (isSandbox) {
+    receiveSimulations(journey)
+    receiveAdvances(journey)
+  }
   receiveRestores(journey)
   setHandler(stateQuery, () => viewOf(journey), {
     description: 'Where the lead stands, and what became of every signal',

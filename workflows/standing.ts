@@ -18,7 +18,7 @@ const refusals = {
   repeated: 'already recorded: nothing changed',
   closed: 'not recorded: the lead is closed',
   mortgage_ready: 'not recorded: the borrower is mortgage ready, so there are no more score updates',
-  no_gains: 'not recorded: gains are made up in a sandbox only',
+  no_sandbox: 'not recorded: milestones are simulated in a sandbox only',
   full: 'not recorded: a lead of a sandbox has no more events than this',
 }
 

@@ -48,7 +48,9 @@ function goOn(journey: Journey, { state: { closing, ...state }, again }: NonNull
   enter(journey, 'lead', 'open')
   if (closing || isAsked) close(journey)
   journey.names = {}
-  const unscored = again.filter(({ name, gains, mock }) => name === 'score_update' && !gains && !mock)
+  const unscored = again.filter(
+    ({ name, gains, simulated }) => name === 'score_update' && !gains && !simulated,
+  )
   journey.inbox.unshift(...again.filter((item) => !unscored.includes(item)))
   journey.unscored.unshift(...unscored)
   const { counts } = journey

@@ -4,7 +4,6 @@ import { clockStart, happenedSince, moveClock } from '../../src/capabilities/san
 import { nextDue, readLeadClock } from '../../src/capabilities/sandbox/statements/next-due.ts'
 import { endAdvance, stopPassing } from '../../src/capabilities/sandbox/statements/sandbox-runs.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
-import type { Environment } from '../../src/core/values/environment.ts'
 import {
   type Advance,
   type ClockStart,
@@ -29,7 +28,6 @@ const LONGEST_WAIT_S = 15
 
 interface Dependencies {
   sql: Sql
-  environment: Environment
   /** Both start the lead's workflow if it does not run. */
   wakeLead: (leadId: number) => Promise<unknown>
   tellClock: (leadId: number, offsetMs: number) => Promise<unknown>
@@ -45,7 +43,7 @@ interface Progress {
 
 /** What moves a lead's clock. Both wait for activities of the lead, so they have a queue of their own. */
 export function clockActivities(dependencies: Dependencies) {
-  const { sql, environment, tellClock } = dependencies
+  const { sql, tellClock } = dependencies
 
   /** Waits until all that is due has happened, and adds it to `progress`. */
   async function arrive(leadId: number, progress: Progress, placeMs: number): Promise<LeadClock> {
@@ -88,8 +86,6 @@ export function clockActivities(dependencies: Dependencies) {
      * @param since the end of the lead's history before.
      */
     advanceClock: async (leadId: number, target: number, since: ClockStart): Promise<Advance> => {
-      if (environment !== 'sandbox')
-        throw ApplicationFailure.nonRetryable('a clock can be moved in a sandbox only', 'NoSandbox')
       if (activityInfo().attempt === 1) await stopPassing(sql, leadId)
       const progress = (activityInfo().heartbeatDetails ?? { since, happened: [] }) as Progress
       const advanced = await move(leadId, target, progress)

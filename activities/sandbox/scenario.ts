@@ -29,7 +29,7 @@ interface Dependencies {
   close: (leadId: number, reason: CloseReason) => Promise<unknown>
 }
 
-/** What a scenario does to a lead, without waiting for it. Sandbox only: nothing else starts its workflow. */
+/** What a scenario does to a lead, without waiting for it. */
 export function scenarioActivities({ sql, play, close }: Dependencies) {
   return {
     /** False if the scenario is over: then it is not played again. */

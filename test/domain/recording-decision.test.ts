@@ -67,10 +67,10 @@ describe('what becomes of milestones', () => {
       'recorded',
     ],
     [
-      'one that is to get mock gains is refused where none are made up',
+      'one that is simulated is refused in production',
       {},
-      { ...item('score_update', 'score_update:a'), mock: true },
-      'no_gains',
+      { ...item('contract_signed'), simulated: true },
+      'no_sandbox',
     ],
   ])('%s', (_, change, sent, outcome) => {
     expect(decide(change, [sent], [['escrow_funded', 'evt_known']]).outcomes[0]?.outcome).toBe(outcome)
@@ -98,9 +98,10 @@ describe('what becomes of milestones', () => {
   })
 
   test('mock gains follow from the lead and the number of the score update', () => {
-    const mocked = { ...item('score_update', 'b'), mock: true }
+    const mocked = { ...item('score_update', 'b'), simulated: true as const }
     const sent = [{ ...item('score_update', 'a'), gains }, mocked, { ...mocked, dedupeKey: 'c' }]
-    const tools = { now, generation: 1, newEventId: () => 'evt', mock: { leadId: 7, scoreUpdates: 2 } }
+    const mock = { leadId: 7, scoreUpdates: 2 }
+    const tools = { now, generation: 1, newEventId: () => 'evt', mock, isSandbox: true }
     const { events } = decideMilestones(lead, new Map(), sent, tools)
     expect(events.map(({ payload }) => payload)).toEqual([gains, simulatedGains(7, 4), simulatedGains(7, 5)])
     expect(simulatedGains(7, 4)).not.toEqual(simulatedGains(7, 5))

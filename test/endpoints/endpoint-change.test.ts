@@ -1,4 +1,3 @@
-import path from 'node:path'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { selfService } from '../../src/capabilities/self-service/commands/self-service.ts'
 import {
@@ -16,8 +15,8 @@ import { openCandidate } from '../../src/core/endpoints/statements/changes.ts'
 import { sealing } from '../../src/core/sealing/seal.ts'
 import { auditOf, contextOf } from '../staff/context.ts'
 import { endpointOf } from '../support/endpoint-states.ts'
-import { temporaryFolder } from '../support/folder.ts'
 import { startMailServer } from '../support/mail-server.ts'
+import { productionSettings } from '../support/production.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -43,18 +42,7 @@ describe('a change of an endpoint in production', () => {
 
   beforeAll(async () => {
     mails = await startMailServer()
-    service = await prepareService({
-      ENVIRONMENT: 'production',
-      WEBHOOK_ALLOW_PRIVATE_NETWORK: '',
-      ALLOW_PLAINTEXT: 'smtp,score_provider,database',
-      SMTP_URL: mails.url,
-      MAIL_FROM: 'us@example.com',
-      MAIL_REPLY_TO: 'help@example.com',
-      MAIL_FOOTER: 'Example Inc., 1 Main Street',
-      STAFF_EMAIL: 'staff@service.example',
-      SCORE_PROVIDER_URL: 'http://127.0.0.1:1',
-      ERASURE_LOG: path.join(temporaryFolder(), 'erasures.jsonl'),
-    })
+    service = await prepareService(productionSettings({ SMTP_URL: mails.url }))
     context = await contextOf(service.environment)
     await context.deployment()
     await service.startWorker()

@@ -19,8 +19,10 @@ import {
 import { type KnownRecord, scoreUpdateKey } from '../../src/core/leads/decisions/referral.ts'
 import { passDates } from './activities.ts'
 import type { advance } from './advance.ts'
-import { isRecord } from '../arguments.ts'
+import { isRecord, readOffset } from '../arguments.ts'
+import type { SignalHandler } from '../inbox.ts'
 import { hasUnrecorded, type Journey } from '../journey.ts'
+import { clockMovedSignal } from '../messages.ts'
 import { publishSoon } from '../publish.ts'
 import { applyRecording, knownRecord, settledUpTo } from '../standing.ts'
 
@@ -34,7 +36,7 @@ const advanceUpdate = defineUpdate<AdvanceAnswer, [AdvanceRequest]>(ADVANCE_UPDA
 /** How long it waits for what is under way, before the workflow `advance` does. */
 const PATIENCE = '1 second'
 
-/** An advance of the lead's clock, in a sandbox. What has to be waited for is left to a workflow of its own. */
+/** An advance of the lead's clock. What has to be waited for is left to a workflow of its own. */
 export function receiveAdvances(journey: Journey): void {
   let isMoving = false
   const move = async (request: AdvanceRequest) => {
@@ -48,12 +50,23 @@ export function receiveAdvances(journey: Journey): void {
   }
   setHandler(advanceUpdate, move, {
     validator: (request: unknown) => {
-      if (isMoving || !isAdvance(request) || !journey.state.isSandbox || isStuck(journey))
+      if (isMoving || !isAdvance(request) || isStuck(journey))
         throw ApplicationFailure.nonRetryable('not now', 'NotNow')
     },
     description: 'From the service itself, in a sandbox: moves the lead’s clock',
   })
 }
+
+/** The signal of whatever else moves the clock, which goes forward only. */
+export const clockSignal = (journey: Journey): SignalHandler => ({
+  signal: clockMovedSignal,
+  description: 'From the service itself, in a sandbox: the lead’s clock was moved',
+  act: (argument) => {
+    const offset = readOffset(argument)
+    if (offset === undefined) journey.recordChanged = true
+    else journey.state.offset = Math.max(journey.state.offset, offset)
+  },
+})
 
 /** Ends once the clock is there, or the workflow `advance` has begun to move it. */
 async function moveTo(journey: Journey, request: AdvanceRequest): Promise<AdvanceAnswer> {

@@ -22,7 +22,7 @@ import {
 import { publishSoon } from '../publish.ts'
 import { takeAnswer } from '../standing.ts'
 
-/** Milestones that a partner simulates in a sandbox: recorded as others are, answered once all are. */
+/** Milestones that a partner simulates: recorded as others are, answered once all are. */
 export function receiveSimulations(journey: Journey): void {
   // a request to cancel the workflow closes the lead, and interrupts nothing
   const answer = (request: SimulateRequest) =>
@@ -41,13 +41,11 @@ function validate({ phases }: Journey, request: unknown): void {
 }
 
 /** The signal of a scenario. */
-export const scenarioSignals = (journey: Journey): SignalHandler[] => [
-  {
-    signal: playSignal,
-    description: 'From the service itself, in a sandbox: milestones of a scenario',
-    act: (argument) => CancellationScope.nonCancellable(() => play(journey, argument)),
-  },
-]
+export const scenarioSignal = (journey: Journey): SignalHandler => ({
+  signal: playSignal,
+  description: 'From the service itself, in a sandbox: milestones of a scenario',
+  act: (argument) => CancellationScope.nonCancellable(() => play(journey, argument)),
+})
 
 /** Milestones of a scenario, which is told once all are recorded. What is being recorded already is not taken again. */
 async function play(journey: Journey, request: unknown): Promise<void> {

@@ -31,13 +31,13 @@ interface Simulation {
 export function simulatedItems({ key, request_id: requestId, events }: Simulation): MilestoneItem[] {
   return events.map(({ name, gains, at }, index) => {
     const dedupeKey = milestones[name].once ? name : `${name}: simulated ${key}:${index}`
-    const item = {
+    return {
       name,
       dedupeKey,
+      simulated: true,
       ...(requestId !== undefined && { requestId }),
       ...(at !== undefined && { at }),
+      ...(gains !== undefined && { gains }),
     }
-    if (name !== 'score_update') return item
-    return gains === undefined ? { ...item, mock: true } : { ...item, gains }
   })
 }

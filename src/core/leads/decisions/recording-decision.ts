@@ -3,6 +3,7 @@ import { type EventPayload, parseScoreGains, takesPayload } from './event-payloa
 import { furthest, type MilestoneName, milestones } from './milestones.ts'
 import { simulatedGains } from './mock-gains.ts'
 import {
+  isMocked,
   isTimed,
   type MilestoneItem,
   periodOf,
@@ -61,6 +62,7 @@ export interface RecordingTools {
   /** The record's. */
   generation: number
   newEventId: () => string
+  /** The lead, and how many score updates it has: mock gains follow from both. */
   mock?: { leadId: number; scoreUpdates: number } | undefined
   isSandbox?: boolean
 }
@@ -72,9 +74,9 @@ export interface RecordingTools {
  * | ---------------------------------------------------------- | ---------------- |
  * | its key is recorded, before or by an item before it          | `repeated`       |
  * | the lead is closed                                           | `closed`         |
+ * | it is simulated, and this is no sandbox                      | `no_sandbox`     |
  * | the timer's score update, and the borrower is mortgage ready | `mortgage_ready` |
  * | a sandbox, and the lead has `MOST_EVENTS`; not the timer's   | `full`           |
- * | it is to get mock gains, and there are none                  | `no_gains`       |
  * | otherwise                                                    | `recorded`       |
  *
  * Positions have no gaps, sequences have one where the record went back, dates never go back, and the status is the
@@ -82,7 +84,6 @@ export interface RecordingTools {
  *
  * @param known event ids by the keys of the items that are recorded.
  * @param now the lead's time.
- * @param mock the lead, and how many score updates it has; absent where no gains may be made up.
  */
 export function decideMilestones(
   lead: LeadStanding & { isClosed: boolean },
@@ -97,10 +98,10 @@ export function decideMilestones(
   const outcomes = items.map((item): RecordedItem => {
     const recorded = seen.get(item.dedupeKey)
     if (recorded !== undefined) return { outcome: 'repeated', eventId: recorded }
-    const outcome = admit(after, isClosed, item, mock !== undefined)
+    const outcome = admit(after, isClosed, item, isSandbox)
     if (outcome !== 'recorded') return { outcome }
     if (isSandbox && isFull(after, item)) return { outcome: 'full' }
-    const gains = item.mock ? madeUp(mock, events) : item.gains
+    const gains = isMocked(item) ? madeUp(mock, events) : item.gains
     const before = isStillFree(item.as, after) ? item.as : undefined
     if (before === undefined) after = inGeneration(after, generation)
     const identity = before ?? { eventId: newEventId(), sequence: after.nextSequence }
@@ -119,10 +120,10 @@ function admit(
   { status }: LeadStanding,
   isClosed: boolean,
   item: MilestoneItem,
-  canMock: boolean,
+  isSandbox: boolean,
 ): RecordingOutcome {
   if (isClosed) return 'closed'
-  if (item.mock && !canMock) return 'no_gains'
+  if (item.simulated && !isSandbox) return 'no_sandbox'
   return isTimed(item) && status === 'mortgage_ready' ? 'mortgage_ready' : 'recorded'
 }
 

@@ -93,8 +93,8 @@ export interface MilestoneItem {
   /** Two items with the same key are the same fact, recorded once. */
   dedupeKey: string
   gains?: ScoreGains
-  /** A simulated score update: its gains are made up when it is recorded. Sandbox only. */
-  mock?: boolean
+  /** Sandbox only. A score update without gains gets mock ones when it is recorded. */
+  simulated?: true
   /** When it happened on the lead's clock, in milliseconds; when it is recorded if absent. */
   at?: number
   /** What the record gave it before it went back: recorded again, it is the same event and the same webhook. */
@@ -102,6 +102,10 @@ export interface MilestoneItem {
   /** The request that simulated it. Sandbox only. */
   requestId?: string
 }
+
+/** Whether its gains are made up when it is recorded. */
+export const isMocked = ({ simulated, name, gains }: MilestoneItem) =>
+  simulated === true && name === 'score_update' && gains === undefined
 
 const TIMED_KEY = 'score_update#'
 
@@ -118,7 +122,7 @@ export function periodOf(item: Pick<MilestoneItem, 'dedupeKey'>): number | null 
   return isTimed(item) ? Number(item.dedupeKey.slice(TIMED_KEY.length)) : null
 }
 
-export type RecordingOutcome = 'recorded' | 'repeated' | 'closed' | 'mortgage_ready' | 'no_gains' | 'full'
+export type RecordingOutcome = 'recorded' | 'repeated' | 'closed' | 'mortgage_ready' | 'no_sandbox' | 'full'
 
 export interface RecordedItem {
   outcome: RecordingOutcome

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { decideMilestones, type RecordingDecision } from '../decisions/recording-decision.ts'
-import type { KnownRecord, MilestoneItem, Recording } from '../decisions/referral.ts'
+import { isMocked, type KnownRecord, type MilestoneItem, type Recording } from '../decisions/referral.ts'
 import { endOf } from '../decisions/score-dates.ts'
 import { leaseOf, type StartedAttempt } from '../../deliveries/statements/new-attempt.ts'
 import { type OpenedFirst, openFirst } from '../../deliveries/statements/open-first.ts'
@@ -12,7 +12,7 @@ import type { Sql } from '../../database/orm.ts'
 
 export interface RecordingOptions {
   opening?: Opening | undefined
-  /** Whether gains may be made up, and events are limited. */
+  /** Whether milestones may be simulated, and events are limited. */
   isSandbox?: boolean
   /** Only in this record: not in another generation, nor in one that knows less. */
   known?: KnownRecord | undefined
@@ -55,7 +55,7 @@ export async function recordMilestones(
     const isMeant = expected === undefined || isKnown(lead, expected)
     const known = new Map(Object.entries(lead.known))
     // counted once the lead is locked
-    const scoreUpdates = isSandbox && items.some(({ mock }) => mock) && (await countScoreUpdates(trx, leadId))
+    const scoreUpdates = isSandbox && items.some(isMocked) && (await countScoreUpdates(trx, leadId))
     const mock = scoreUpdates === false ? undefined : { leadId, scoreUpdates }
     const tools = { now: lead.now, generation: lead.current, newEventId, mock, isSandbox }
     const decision = decideMilestones(lead, known, isMeant ? items : [], tools)
