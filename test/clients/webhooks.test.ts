@@ -21,6 +21,7 @@ import {
   type WebhookEvent,
   Webhooks,
 } from '../../src/clients/typescript/src/index.ts'
+import signatureVectors from '../../docs/signature-vectors.json' with { type: 'json' }
 import * as fixtures from '../../src/clients/typescript/src/fixtures.ts'
 import { signatureOf } from '../../src/clients/typescript/src/signatures.ts'
 import { atEnd } from '../support/at-end.ts'
@@ -51,6 +52,16 @@ describe('a webhook', () => {
     const theirs = { 'webhook-id': 'msg_1', 'webhook-timestamp': seconds, 'webhook-signature': signature }
     await expect(webhooks.unwrap(body, theirs)).resolves.toMatchObject({ type: 'score_update' })
   })
+
+  it.each(signatureVectors.vectors)(
+    'is taken or refused as its test vector says: $name',
+    async ({ refused, ...vector }) => {
+      const toleranceSeconds = Date.now() / 1000 - signatureVectors.now + 300
+      const one = new Webhooks({ secrets: vector.secret, toleranceSeconds })
+      const answer = await one.unwrap(vector.body, vector.headers).catch((error: unknown) => error)
+      expect(answer).toMatchObject(refused === null ? { type: 'mortgage_ready' } : { reason: refused })
+    },
+  )
 
   it('of a type that was added later is one too', async () => {
     const later = {

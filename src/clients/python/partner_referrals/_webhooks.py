@@ -192,7 +192,7 @@ def lead_event_of(event: Any) -> Any:
 
 def parse(body: bytes) -> Any:
     try:
-        event = json.loads(body.decode())
+        event = json.loads(body.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         event = None
     if not isinstance(event, dict) or not isinstance(event.get("type"), str):

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+import time
 from base64 import b64encode
 from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone
 from email.message import Message
+from pathlib import Path
 from typing import Any
 from unittest import TestCase
 
@@ -49,6 +51,19 @@ class AWebhook(TestCase):
         secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         signature = signature_of("msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", b'{"test": 2432232314}', secret)
         self.assertEqual(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
+
+    def test_is_taken_or_refused_as_the_test_vectors_say(self) -> None:
+        file = Path(__file__).parents[4] / "docs/signature-vectors.json"
+        at = json.loads(file.read_text(encoding="utf-8"))
+        for vector in at["vectors"]:
+            with self.subTest(vector["name"]):
+                webhooks = Webhooks(secrets=vector["secret"], tolerance=time.time() - at["now"] + 300)
+                reason = None
+                try:
+                    webhooks.unwrap(vector["body"], vector["headers"])
+                except WebhookVerificationError as refusal:
+                    reason = refusal.reason
+                self.assertEqual(reason, vector["refused"])
 
     def test_of_a_type_that_was_added_later_is_one_too(self) -> None:
         later = {"type": "home_bought", "timestamp": "2026-11-21T10:00:00Z", "data": {"lead_id": 1, "my_at": "now"}}

@@ -9,7 +9,7 @@ export function problemOf(
   let problem = 'there is no signing secret'
   for (const secret of secrets) {
     try {
-      new Webhook(secret).verify(body, headers)
+      new Webhook(secret).verify(body, headers, { jsonParse: false })
       return undefined
     } catch (error) {
       problem = (error as Error).message
