@@ -49,9 +49,9 @@ export async function startReceiver(answer: RequestListener, tls?: { cert: strin
 }
 
 /** A receiver below HTTP: whatever arrives, `answer` does with the connection what it likes. */
-export async function startRawReceiver(answer: (socket: Socket) => void) {
+export async function startRawReceiver(answer: (socket: Socket, data: Buffer) => void) {
   const { port, counts, close } = await listen(
-    createTcpServer((socket) => void socket.once('data', () => answer(socket))),
+    createTcpServer((socket) => void socket.once('data', (data) => answer(socket, data))),
   )
   return { port, counts, close, url: `http://localhost:${port}/hook` }
 }

@@ -47,6 +47,7 @@ describe('a connection that fails is an outcome, never an exception', () => {
     ['another protocol', 'SSH-2.0-OpenSSH_9.9\r\n'],
     ['HTTP/0.9', '<html>hello</html>'],
     ['a bad status', 'HTTP/1.1 9x9 what\r\n\r\n'],
+    ['a status below 100', 'HTTP/1.1 099 X\r\n\r\n'],
     ['two different lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
     ['a bad chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\n'],
     ['an upgrade nobody asked for', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],

@@ -65,6 +65,34 @@ describe('a webhook that arrives', () => {
     expect(await post(url)).toMatchObject({ ok: true, status, address: '127.0.0.1', responseBody: '' })
   })
 
+  test.each([
+    [
+      'an interim 100',
+      'HTTP/1.1 100 Continue\r\n\r\n',
+      'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nOK',
+      200,
+    ],
+    [
+      'an interim 103',
+      'HTTP/1.1 103 Early Hints\r\n\r\n',
+      'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
+      200,
+    ],
+    ['a 204 with a body', 'HTTP/1.1 204 No Content\r\ncontent-length: 2\r\n\r\n', 'OK', 204],
+    [
+      'a 204 with chunks',
+      'HTTP/1.1 204 No Content\r\ntransfer-encoding: chunked\r\n\r\n',
+      '2\r\nOK\r\n',
+      204,
+    ],
+  ])('counts as delivered after %s, however that is cut into packets', async (_, first, second, status) => {
+    const whole = await startRawReceiver((socket) => socket.write(first + second))
+    const parts = await startRawReceiver((socket) => {
+      socket.setNoDelay().write(first, () => setImmediate(() => socket.write(second)))
+    })
+    for (const { url } of [whole, parts]) expect(await post(url)).toMatchObject({ ok: true, status })
+  })
+
   test('reuses the connections of those before, and still knows the address', async () => {
     const { url, counts } = await startReceiver((_request, response) => response.end())
     const addresses = []

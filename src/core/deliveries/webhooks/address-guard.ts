@@ -1,5 +1,5 @@
 import type { LookupAddress } from 'node:dns'
-import { isIP, type LookupFunction } from 'node:net'
+import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { buildConnector } from 'undici'
 import { BlockedAddressError, LookupError } from './address-errors.ts'
 import { isAllowedAddress } from './public-address.ts'
@@ -23,6 +23,18 @@ function guardedLookup(lookup: LookupFunction, allowPrivateNetwork: boolean): Lo
       callback(null, first.address, first.family)
     })
   }
+}
+
+/** Servers may send a 100 that nobody asked for. undici passes over every interim response but that: it reads a 102 here. */
+function passingOverContinue(socket: Socket): Socket {
+  const read = socket.read.bind(socket)
+  return Object.assign(socket, {
+    read(size?: number) {
+      const chunk: unknown = read(size)
+      if (Buffer.isBuffer(chunk) && chunk.toString('latin1', 0, 12) === 'HTTP/1.1 100') chunk.write('102', 9)
+      return chunk
+    },
+  })
 }
 
 interface ConnectorOptions {
@@ -55,6 +67,8 @@ export function guardedConnector({
     if (isIP(target.hostname) !== 0 && !isAllowedAddress(target.hostname, { allowPrivateNetwork })) {
       return callback(new BlockedAddressError(target.hostname), null)
     }
-    connect(target, callback)
+    connect(target, (...[error, socket]) =>
+      error ? callback(error, null) : callback(null, passingOverContinue(socket)),
+    )
   }
 }

@@ -34,7 +34,7 @@ const CODES = [
   ['connection_reset', /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/],
   ['unreachable', /^(?:EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/],
   ['tls_error', /^(?:ERR_SSL_|ERR_TLS_|CERT_|UNABLE_TO_|EPROTO$)/],
-  ['invalid_response', /^(?:UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES)/],
+  ['invalid_response', /^(?:UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES|ERR_ASSERTION$)/],
 ] as const
 
 const CONNECT_TIMEOUT_HINT =
@@ -55,6 +55,10 @@ export function diagnosis(errorCode: keyof typeof HINTS, hint: string = HINTS[er
   return { errorCode, hint }
 }
 
+/** What it means that the time was up, before or after the request was sent. */
+export const diagnoseTimeout = (isSent: boolean) =>
+  diagnosis('timeout', isSent ? HINTS.timeout : CONNECT_TIMEOUT_HINT)
+
 /** What a failed request means. */
 export function diagnose(error: unknown): Diagnosis {
   // with several addresses Node reports one error around those of the attempts: the first says most
@@ -67,7 +71,7 @@ function causeOf(error: unknown): Diagnosis {
   const { name, code = '', message = '' } = error as { name?: string; code?: string; message?: string }
   if (error instanceof BlockedAddressError) return diagnosis('blocked_address')
   if (error instanceof LookupError) return diagnosis('dns_error')
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') return diagnosis('timeout', CONNECT_TIMEOUT_HINT)
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return diagnoseTimeout(false)
   const certificate = CERTIFICATE_HINTS[code]
   if (certificate !== undefined)
     return diagnosis('tls_error', `the TLS certificate of your endpoint ${certificate}`)

@@ -5,7 +5,7 @@ import type { Answer, AttemptOutcome } from '../decisions/attempt-outcome.ts'
 import { REQUEST_LIMIT_MS } from '../decisions/delivery.ts'
 import { guardedConnector } from './address-guard.ts'
 import { trackConnectedAddresses } from './connected-address.ts'
-import { type Diagnosis, diagnose, diagnosis, outcomeOf } from './diagnosis.ts'
+import { type Diagnosis, diagnose, diagnoseTimeout, diagnosis, outcomeOf } from './diagnosis.ts'
 import { checkEndpointUrl, type EndpointPolicy } from './endpoint-url.ts'
 import { resolverLookup } from './resolver-lookup.ts'
 import { headerValue, keptHeaders, readBody } from './response.ts'
@@ -17,8 +17,8 @@ interface WebhookRequest {
 }
 
 interface SenderOptions extends EndpointPolicy {
-  /** In milliseconds; `total` is for one attempt, from the DNS lookup to the last byte of the response. */
-  timeouts?: { connect?: number; headers?: number; body?: number; total?: number }
+  /** For one attempt, from the DNS lookup to the last byte of the response. */
+  timeoutMs?: number
   /** How names are resolved: by default in DNS, and on a private network as the operating system does. */
   lookup?: LookupFunction
 }
@@ -30,12 +30,11 @@ export type Sender = ReturnType<typeof createSender>
  * changed DNS record counts. An open connection leads to an address that the SSRF guard allowed.
  */
 export function createSender(options: SenderOptions) {
-  const limit = REQUEST_LIMIT_MS
-  const { connect = 5_000, headers = limit, body = limit, total = limit } = options.timeouts ?? {}
-  const { allowPrivateNetwork, lookup = defaultLookup(allowPrivateNetwork) } = options
+  const { timeoutMs = REQUEST_LIMIT_MS, allowPrivateNetwork } = options
+  const { lookup = defaultLookup(allowPrivateNetwork) } = options
   const tracking = trackConnectedAddresses()
   const agent = new Agent({
-    connect: guardedConnector({ allowPrivateNetwork, lookup, timeoutMs: connect }),
+    connect: guardedConnector({ allowPrivateNetwork, lookup, timeoutMs }),
     // Many, because partners may share an origin (a hosted integration service): one partner's slow path must not
     // block the others. The leases bound the concurrent attempts at one endpoint.
     connections: 100,
@@ -43,14 +42,14 @@ export function createSender(options: SenderOptions) {
     // Shorter than servers usually keep idle connections (5 s and more), so they do not close one while we use it.
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 30_000,
-    headersTimeout: headers,
-    bodyTimeout: body,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
   })
 
   /** Makes one attempt. It never rejects: every network error is an outcome. */
   async function send(webhook: WebhookRequest, signal?: AbortSignal): Promise<AttemptOutcome> {
     const started = performance.now()
-    const deadline = AbortSignal.timeout(total)
+    const deadline = AbortSignal.timeout(timeoutMs)
     const aborted = signal ? AbortSignal.any([signal, deadline]) : deadline
     const bytes = Buffer.from(webhook.body)
     const answer: Answer = { status: null, responseHeaders: null, responseBody: null, retryAfter: null }
@@ -59,7 +58,7 @@ export function createSender(options: SenderOptions) {
       try {
         await unlessAborted(aborted, exchange(agent, webhook, bytes, aborted, answer))
       } catch (error) {
-        if (deadline.aborted) failure = diagnosis('timeout')
+        if (deadline.aborted) failure = diagnoseTimeout(tracking.addressOf(bytes) !== null)
         else failure = signal?.aborted ? diagnosis('canceled') : diagnose(error)
       }
     }
@@ -97,7 +96,9 @@ async function exchange(
   answer.status = response.statusCode
   answer.responseHeaders = keptHeaders(response.headers)
   answer.retryAfter = headerValue(response.headers, 'retry-after') ?? null
-  answer.responseBody = await readBody(response.body, headerValue(response.headers, 'content-encoding'))
+  const body = readBody(response.body, headerValue(response.headers, 'content-encoding'))
+  // a 204 has no body: what follows it is no part of the response
+  answer.responseBody = await (response.statusCode === 204 ? body.catch(() => '') : body)
 }
 
 /** undici ignores the signal while a request waits for its connection: this stops waiting for it. */
