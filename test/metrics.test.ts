@@ -99,9 +99,9 @@ describe('metrics', () => {
         .returning('event_id')
         .executeTakeFirstOrThrow()
       await raw`
-        insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, started_at, finished_at,
+        insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, url, started_at, finished_at,
           error_code)
-        select 'att_' || ${eventId} || n, ${eventId}, ${partner.id}::int, n, 'scheduled', 1, now() - interval '1 hour',
+        select 'att_' || ${eventId} || n, ${eventId}, ${partner.id}::int, n, 'scheduled', 1, 'https://lender.example', now() - interval '1 hour',
           now() - interval '1 hour', 'http_error'
         from generate_series(1, ${failures}::int) n`.execute(service.sql)
       await service.referrals.startFromRecord(leadId)

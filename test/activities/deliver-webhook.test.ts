@@ -107,6 +107,7 @@ describe('delivering a webhook', () => {
     expect((await endpointRow()).failing_since).not.toBeNull()
     expect(await attempts()).toEqual([
       expect.objectContaining({
+        url: endpoint.url,
         status: 500,
         error_code: 'http_error',
         response_body: 'sorry',
@@ -455,6 +456,7 @@ describe('delivering a webhook', () => {
         number,
         trigger,
         endpoint_revision: 1,
+        url: 'https://lender.example/hook',
       })
       .execute()
     await sql

@@ -28,8 +28,8 @@ describe('export-lead', () => {
     context = await contextOf(withoutTemporal(await databaseUrl()))
     leadId = await partner.createLead({ notes: 'two late payments', partner_lead_id: 'LOAN-1' })
     await partner.post('update-partner-info', { lead_id: leadId, loan_product: 'FHA', branch: 'Oakland' })
-    await raw`insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, finished_at, status, response_body)
-      select 'att_' || n, event_id, partner_id, n, 'scheduled', 1, now(), 503, 'try later' from deliveries, generate_series(1, 3) n
+    await raw`insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, url, finished_at, status, response_body)
+      select 'att_' || n, event_id, partner_id, n, 'scheduled', 1, 'https://lender.example', now(), 503, 'try later' from deliveries, generate_series(1, 3) n
       where lead_id = ${leadId}`.execute(api.sql)
     await recordAudit(api.sql, 'Kim Staff', {
       action: 'milestone',
@@ -131,8 +131,8 @@ describe('export-lead', () => {
 
   it('holds every attempt of a webhook that was attempted a thousand times', async () => {
     const lead = await partner.createLead()
-    await raw`insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, finished_at, status)
-      select 'att_${raw.raw(String(lead))}_' || n, event_id, partner_id, n, 'resend', 1, now(), 503
+    await raw`insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, url, finished_at, status)
+      select 'att_${raw.raw(String(lead))}_' || n, event_id, partner_id, n, 'resend', 1, 'https://lender.example', now(), 503
       from deliveries, generate_series(1, 1000) n where lead_id = ${lead}`.execute(context.sql)
     const { deliveries } = await exported(lead)
     const numbers = deliveries[0].attempts.map(({ number }: { number: number }) => number)

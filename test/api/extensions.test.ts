@@ -50,11 +50,12 @@ describe('the endpoints beyond the specification', () => {
           number: 1,
           trigger: 'scheduled',
           endpoint_revision: 1,
+          url: 'https://lender.example/hook',
           status: 503,
         })
         .execute()
       expect((await deliveries({ lead_id: leadId })).data[1].attempts).toEqual([
-        expect.objectContaining({ number: 1, status: 503, trigger: 'scheduled' }),
+        expect.objectContaining({ number: 1, status: 503, url: 'https://lender.example/hook' }),
       ])
     })
 

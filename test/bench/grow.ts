@@ -113,9 +113,9 @@ const INSERTS: Record<(typeof HISTORY)[number], (leads: number, n: number) => st
     insert into deliveries (event_id, lead_id, partner_id, sequence, body, state, next_attempt_at, settled_at)
     select 'evt_' || id, lead, 1, ${n}, repeat('x', 200), 'delivered', at, at from ${eventsOf(leads, n)}`,
   attempts: (leads, n) => `
-    insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, started_at, finished_at,
+    insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, url, started_at, finished_at,
       duration_ms, address, status, response_headers, response_body)
-    select 'att_' || id, 'evt_' || id, 1, 1, 'scheduled', 1, at, at, 40, '192.0.2.1', 200,
+    select 'att_' || id, 'evt_' || id, 1, 1, 'scheduled', 1, 'https://lender.example', at, at, 40, '192.0.2.1', 200,
       '{"content-type": "text/plain"}', 'ok'
     from ${eventsOf(leads, n)}`,
 }

@@ -59,9 +59,9 @@ describe('the health of a partner with 100,000 deliveries', () => {
         case n % 10 when 0 then 'pending' when 1 then 'given_up' else 'delivered' end, at,
         case when n % 10 > 0 then at + interval '2 seconds' end from made_up`.execute(sql)
     await raw`
-      insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, started_at, finished_at,
+      insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, url, started_at, finished_at,
         duration_ms, status, error_code, hint)
-      select 'att_' || id, 'evt_' || id, ${partnerId}, 1, 'scheduled', 1, at, at, 120,
+      select 'att_' || id, 'evt_' || id, ${partnerId}, 1, 'scheduled', 1, 'https://lender.example', at, at, 120,
         case when n % 10 < 2 then 500 else 200 end, case when n % 10 < 2 then 'status' end,
         case when n % 10 < 2 then 'The endpoint had an error of its own' end from made_up`.execute(sql)
     await raw`drop table made_up`.execute(sql)

@@ -80,9 +80,9 @@ describe('retention', () => {
       const at = daysAgo(days)
       const id = `att_${uuidv7({ msecs: at.getTime() })}`
       await raw`
-        insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, started_at, finished_at,
+        insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, url, started_at, finished_at,
           response_headers, response_body, address)
-        select ${id}, event_id, partner_id, 1, 'scheduled', 1, ${at}, ${at}, '{}', 'no', '192.0.2.1'
+        select ${id}, event_id, partner_id, 1, 'scheduled', 1, 'https://lender.example', ${at}, ${at}, '{}', 'no', '192.0.2.1'
         from deliveries where lead_id = ${leadId}`.execute(sql)
       return async () => {
         const row = sql.selectFrom('attempts').selectAll().where('id', '=', id)

@@ -30,6 +30,7 @@ export async function addAttempts(sql: Sql, partnerId: number, attempts: TestAtt
       number: (number ?? 0) + 1 + index,
       trigger,
       endpoint_revision: revision,
+      url: 'https://lender.example/hook',
       error_code: errorCode,
       ...(inProgress !== true && { finished_at: new Date(), duration_ms: durationMs }),
     }),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { inSnapshot } from '../../../core/database/in-transaction.ts'
 import { findEndpoint } from '../../../core/endpoints/statements/endpoint.ts'
 import { readHealth } from '../../../core/endpoints/statements/health.ts'
 import { requestsOf } from '../statements/own-endpoint.ts'
@@ -40,9 +41,7 @@ export type EndpointView = z.output<typeof endpointView>
  * caller with a transaction has the endpoint locked, which is as good.
  */
 export async function viewOf(sql: Sql, partnerId: number): Promise<EndpointView> {
-  if (sql.isTransaction) return read(sql, partnerId)
-  const snapshot = sql.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
-  return snapshot.execute((trx) => read(trx, partnerId))
+  return sql.isTransaction ? read(sql, partnerId) : inSnapshot(sql, (trx) => read(trx, partnerId))
 }
 
 async function read(sql: Sql, partnerId: number): Promise<EndpointView> {

@@ -98,6 +98,8 @@ class Attempt:
     number: int
     """Counts the requests with this `webhook-id` from 1."""
     trigger: AttemptTrigger
+    url: str
+    """The URL that was called."""
     started_at: datetime
     duration_ms: int | None
     """`None` while the attempt is in progress."""
@@ -112,7 +114,7 @@ class Attempt:
     response_headers: StringMap | None
     """What your endpoint answered, up to 2 KB and without headers that may hold credentials. `None` if it did not respond, and once it is deleted: after 30 days by default."""
     response_body: str | None = None
-    """The first 4 KB of it, as text, if the request has `event_id`."""
+    """The first 4 KB of it, as text, if the request has `event_id`. A longer one ends with `… (cut)`."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,6 +25,8 @@ export interface Attempt {
   /** Counts the requests with this `webhook-id` from 1. */
   number: number
   trigger: AttemptTrigger
+  /** The URL that was called. */
+  url: string
   startedAt: Date
   /** `null` while the attempt is in progress. */
   durationMs: number | null
@@ -38,7 +40,7 @@ export interface Attempt {
   requestHeaders: SignatureHeaders | null
   /** What your endpoint answered, up to 2 KB and without headers that may hold credentials. `null` if it did not respond, and once it is deleted: after 30 days by default. */
   responseHeaders: StringMap | null
-  /** The first 4 KB of it, as text, if the request has `eventId`. */
+  /** The first 4 KB of it, as text, if the request has `eventId`. A longer one ends with `… (cut)`. */
   responseBody?: string | null
 }
 
@@ -1737,6 +1739,7 @@ export const shapes: Shapes = {
     fields: {
       number: 0,
       trigger: '#AttemptTrigger',
+      url: 0,
       started_at: 'time',
       duration_ms: 0,
       status: 0,

@@ -5,6 +5,7 @@ import { latestAttempts } from '../statements/attempts.ts'
 import { findDeliveries, nextAttemptOf } from '../statements/list.ts'
 import { AFTER_ALL } from '../statements/page.ts'
 import { isUnsent } from '../statements/resend.ts'
+import { inSnapshot } from '../../database/in-transaction.ts'
 import { ownsLead } from '../../leads/statements/partner-reads.ts'
 import type { RouteDependencies } from '../../http/dependencies.ts'
 import { deliveryStatuses } from '../decisions/delivery.ts'
@@ -58,6 +59,7 @@ const attempt = z
   .object({
     number: attemptNumber,
     trigger: attemptTrigger,
+    url: z.string().describe('The URL that was called.'),
     started_at: timestamp,
     duration_ms: z.int().nullable().describe('`null` while the attempt is in progress.'),
     status: httpStatus,
@@ -83,7 +85,9 @@ const attempt = z
       .string()
       .nullable()
       .optional()
-      .describe('The first 4 KB of it, as text, if the request has `event_id`.'),
+      .describe(
+        'The first 4 KB of it, as text, if the request has `event_id`. A longer one ends with `… (cut)`.',
+      ),
   })
   .meta({ id: 'Attempt', description: 'One HTTP request to your endpoint.' })
 
@@ -173,6 +177,7 @@ const schema = operation({
             {
               number: 1,
               trigger: 'scheduled',
+              url: 'https://lender.example.com/webhooks',
               started_at: '2026-03-09 10:30:00',
               duration_ms: 41,
               status: 503,
@@ -200,13 +205,18 @@ export const getDeliveries: FastifyPluginAsyncZod<Options> = async (app, { sql }
     handler: async (request) => {
       const { partnerId } = request
       const { event_id: asked, limit } = request.body
-      const found = await findDeliveries(sql, { ...(await filterOf(request)), limit: limit + 1 })
+      const filter = await filterOf(request)
+      const withBodies = asked !== undefined
+      // a delivery and its attempts, as they are at one moment
+      const { found, attempts } = await inSnapshot(sql, async (snapshot) => {
+        const rows = await findDeliveries(snapshot, { ...filter, limit: limit + 1 })
+        const ids = rows.map((row) => row.event_id)
+        return { found: rows, attempts: await latestAttempts(snapshot, ids, withBodies) }
+      })
       if (asked !== undefined && found.length === 0)
         throw (await isUnsent(sql, partnerId, asked)) ? unsentEvent() : unknownEvent()
       const page = found.slice(0, limit)
       if (asked !== undefined) request.leadId = page[0]?.lead_id
-      const ids = page.map((row) => row.event_id)
-      const attempts = await latestAttempts(sql, ids, asked !== undefined)
       const data = page.map((row) => toWire(row, attempts.get(row.event_id) ?? []))
       const last = found.length > limit ? page.at(-1) : undefined
       return { success: true as const, data, next: last?.event_id ?? null }
@@ -247,6 +257,7 @@ function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
     attempts: attempts.map((made) => ({
       number: made.number,
       trigger: made.trigger,
+      url: made.url,
       duration_ms: made.duration_ms,
       status: made.status,
       error_code: made.error_code,

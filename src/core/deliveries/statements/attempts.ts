@@ -22,7 +22,7 @@ export async function latestAttempts(sql: Sql, eventIds: string[], withBodies = 
         eb
           .selectFrom('attempts')
           .select(['event_id', 'number', 'trigger', 'started_at', 'duration_ms', 'status'])
-          .select(['error_code', 'hint', 'response_headers', 'signed_at', 'signature'])
+          .select(['error_code', 'hint', 'url', 'response_headers', 'signed_at', 'signature'])
           .$if(withBodies, (query) => query.select('response_body'))
           .whereRef('attempts.event_id', '=', 'wanted.event')
           .orderBy('number', 'desc')

@@ -45,18 +45,20 @@ interface Endpoint {
 /** A new attempt: its row, without its number, and what to send once that is written; or why a secret cannot be read. */
 export function newAttempt(
   { eventId, leadId, sequence, partnerId, body, requestId }: Delivery,
-  { url, revision, secrets: stored }: Endpoint,
+  { url: stored, revision, secrets: sealed }: Endpoint,
   trigger: AttemptTrigger,
   encryptionKeys: readonly Buffer[],
 ) {
-  const read = openSecrets(stored, encryptionKeys)
+  const read = openSecrets(sealed, encryptionKeys)
   if ('unreadable' in read) return read
   const attemptId = `att_${newUuid()}`
   const ids = { id: attemptId, event_id: eventId, partner_id: partnerId }
-  const row = { ...ids, trigger, endpoint_revision: revision }
+  // nothing is sent to an endpoint without one
+  const url = stored ?? ''
+  const row = { ...ids, trigger, endpoint_revision: revision, url }
   const beganAt = performance.now()
   const delivery = { eventId, leadId, sequence, partnerId, body, requestId }
-  const request = { trigger, url: url ?? '', secrets: read.secrets, beganAt }
+  const request = { trigger, url, secrets: read.secrets, beganAt }
   const started: StartedAttempt = { kind: 'send', attemptId, ...delivery, ...request }
   return { row, started }
 }

@@ -18,6 +18,7 @@ export const Attempt = defineEntity({
     trigger: p.text().$type<AttemptTrigger>(),
     /** The endpoint's revision that was called. */
     endpointRevision: p.integer(),
+    url: p.text(),
     startedAt: instant().defaultRaw('clock_timestamp()'),
     finishedAt: instant().nullable(),
     durationMs: p.integer().nullable(),

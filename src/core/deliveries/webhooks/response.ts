@@ -12,7 +12,7 @@ const SECRET_HEADER = /cookie|auth|token|secret|signature|session|credential|pas
 
 /**
  * The first 4 KiB of a body as text. At most 64 KiB are read, so an endless response costs no more than that. A
- * compressed body is not kept, since it could decompress to any size.
+ * compressed body is not kept, since it could decompress to any size, and one that was cut says so.
  */
 export async function readBody(body: AsyncIterable<Buffer>, encoding: string | undefined): Promise<string> {
   const kept: Buffer[] = []
@@ -24,7 +24,8 @@ export async function readBody(body: AsyncIterable<Buffer>, encoding: string | u
   }
   if (encoding !== undefined && encoding !== 'identity' && bytes > 0) return `(${encoding}, not decompressed)`
   // `stream` drops a character that is cut at the end; PostgreSQL's text cannot hold U+0000
-  return new TextDecoder().decode(Buffer.concat(kept), { stream: true }).replaceAll('\u0000', '\ufffd')
+  const text = new TextDecoder().decode(Buffer.concat(kept), { stream: true }).replaceAll('\u0000', '\ufffd')
+  return bytes > KEEP_BYTES ? `${text}… (cut)` : text
 }
 
 /** The response headers to store: limited in number and length, without credentials. */

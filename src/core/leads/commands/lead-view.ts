@@ -1,3 +1,4 @@
+import { inSnapshot } from '../../database/in-transaction.ts'
 import { findDeliveries } from '../../deliveries/statements/list.ts'
 import type { MailRefusal } from '../tables/onboarding-mail.ts'
 import { findOnboardingMail } from '../statements/onboarding.ts'
@@ -27,11 +28,11 @@ export async function showLead(context: StaffContext, record: LeadRecord) {
   const { workflowId, status, notes, isFailing } = described
   const why = status === 'UNKNOWN' || lead.closed_at === null ? describeStatus(described) : undefined
   await context.recordLook({ action: 'lead.show', leadId: id, partnerId: lead.partner_id })
-  const [events, deliveries, attempts, mail] = await Promise.all([
-    findLeadEvents(sql, id),
-    findDeliveries(sql, { leadId: id, limit: MOST_DELIVERIES }),
-    findLeadAttempts(sql, id),
-    findOnboardingMail(sql, id),
+  const [events, deliveries, attempts, mail] = await inSnapshot(sql, async (snapshot) => [
+    await findLeadEvents(snapshot, id),
+    await findDeliveries(snapshot, { leadId: id, limit: MOST_DELIVERIES }),
+    await findLeadAttempts(snapshot, id),
+    await findOnboardingMail(snapshot, id),
   ])
   const url = urlOf(context, workflowId)
   const attemptsOf = (event: string) =>

@@ -56,7 +56,7 @@ export async function findLeadAttempts(sql: Sql, leadId: number) {
     .selectFrom('attempts')
     .innerJoin('deliveries', 'deliveries.event_id', 'attempts.event_id')
     .select(['attempts.event_id', 'number', 'trigger', 'started_at', 'finished_at', 'duration_ms'])
-    .select(['address', 'status', 'error_code', 'hint'])
+    .select(['url', 'address', 'status', 'error_code', 'hint'])
     .where('deliveries.lead_id', '=', leadId)
     .orderBy('deliveries.sequence')
     .orderBy('number')

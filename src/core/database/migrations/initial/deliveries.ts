@@ -39,6 +39,7 @@ create table attempts (
   trigger text not null
     constraint attempts_trigger_check check (trigger in ('scheduled', 'resend', 'replay', 'probe')),
   endpoint_revision int not null,
+  url text not null,
   started_at timestamptz not null default clock_timestamp(),
   finished_at timestamptz,
   duration_ms int,
