@@ -71,7 +71,7 @@ async function whyNotYet(sql: Sql, leadId: number, why: Waiting['why']): Promise
 }
 
 function outcomeWithoutAttempt(begun: Exclude<Begun, StartedAttempt | Waiting>): DeliveryAnswer['outcome'] {
-  if (begun.kind === 'unreadable') throw again('the signing secret cannot be decrypted', UNREADABLE_MS)
+  if (begun.kind === 'unreadable') throw again(begun.reason, UNREADABLE_MS)
   if (begun.kind === 'held') return 'held'
   return begun.kind === 'settled' && begun.state !== 'pending' ? begun.state : 'missing'
 }

@@ -11,7 +11,7 @@ import { addEncryptionCommands } from '../capabilities/encryption/commands/encry
 import { restoresInbox } from '../capabilities/restore/commands/inbox.ts'
 import { retentionInbox } from '../capabilities/retention/commands/inbox.ts'
 import { certifyFirst } from '../capabilities/self-service/commands/certify-first.ts'
-import { givenUpInbox } from '../core/deliveries/commands/inbox.ts'
+import { faultsInbox, givenUpInbox } from '../core/deliveries/commands/inbox.ts'
 import { endpointsInbox, noticesInbox } from '../core/endpoints/commands/inbox.ts'
 import { onboardingInbox, unstartedInbox, withoutNewsInbox } from '../core/leads/commands/inbox.ts'
 import { keysInbox } from '../core/partners/commands/inbox.ts'
@@ -54,6 +54,7 @@ const added = {
     temporalInbox,
     restoresInbox,
     unstartedInbox,
+    faultsInbox,
     endpointsInbox,
     givenUpInbox,
     noticesInbox,

@@ -59,6 +59,15 @@ describe('the endpoints beyond the specification', () => {
       ])
     })
 
+    it('says that a webhook waits for us, and not what for', async () => {
+      const faultOf = async () => (await deliveries({ lead_id: leadId })).data[1].fault
+      expect(await faultOf()).toBeNull()
+      const first = api.sql.updateTable('deliveries').where('lead_id', '=', leadId).where('sequence', '=', 1)
+      await first.set({ fault: 'ENCRYPTION_KEY lacks the key 0a1b2c3d' }).execute()
+      expect(await faultOf()).toBe('we cannot read your signing secret')
+      await first.set({ fault: null }).execute()
+    })
+
     it('shows the body that is signed', async () => {
       const { event_id: id, body } = (await deliveries({ lead_id: leadId })).data[1]
       expect(JSON.parse(body)).toMatchObject({ type: 'lead_received', data: { event_id: id, sequence: 1 } })

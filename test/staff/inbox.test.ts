@@ -135,6 +135,21 @@ describe('staff inbox', () => {
     expect(await itemsOf('leads without a workflow', on)).toEqual([])
   }, 60_000)
 
+  it('has webhooks that cannot be signed, and lead show says why', async () => {
+    const { id } = await newPartner()
+    const lead = await newLead()
+    const fault = 'ENCRYPTION_KEY lacks the key 0a1b2c3d: add it after the current one, separated by a comma'
+    await update(raw`update deliveries set fault = ${fault} where lead_id = ${lead}`)
+    expect(await theOnly('webhooks not sent')).toMatchObject({
+      what: expect.stringMatching(new RegExp(`^Webhooks of partner ${id}, .* cannot be sent: ${fault}\\.$`)),
+      touches: { webhooks: 1, leads: 1 },
+    })
+    expect((await carryOut(`lead show ${lead}`)).text).toContain(fault)
+    await update(raw`update deliveries set state = 'delivered', settled_at = now() where lead_id = ${lead}`)
+    expect(await itemsOf('webhooks not sent')).toEqual([])
+    expect((await carryOut(`lead show ${lead}`)).text).not.toContain(fault)
+  })
+
   it('has endpoints that are paused or fail until they are resumed', async () => {
     const { id } = await newPartner()
     await newLead()

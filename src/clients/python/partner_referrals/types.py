@@ -242,6 +242,8 @@ class Delivery:
     settled_at: datetime | None
     resend_requested_at: datetime | None
     """When the resend that it waits for was requested; `None` if there is none."""
+    fault: str | None
+    """Why it cannot be sent at the moment, if that is a fault on our side: it is sent once we have mended that."""
     body: str
     """The body of the webhook: the bytes that every attempt signs and sends."""
     attempts: list[Attempt]

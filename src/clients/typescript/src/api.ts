@@ -221,6 +221,8 @@ export interface Delivery {
   settledAt: Date | null
   /** When the resend that it waits for was requested; `null` if there is none. */
   resendRequestedAt: Date | null
+  /** Why it cannot be sent at the moment, if that is a fault on our side: it is sent once we have mended that. */
+  fault: string | null
   /** The body of the webhook: the bytes that every attempt signs and sends. */
   body: string
   /** The latest 20, oldest first. */
@@ -1802,6 +1804,7 @@ export const shapes: Shapes = {
       waits_for: '#BlockingWebhook',
       settled_at: 'time',
       resend_requested_at: 'time',
+      fault: 0,
       body: 0,
       attempts: { list: '#Attempt' },
     },

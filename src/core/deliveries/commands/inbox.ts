@@ -1,5 +1,6 @@
 import { command, firstOf, type InboxSource, MOST_COUNTED } from '../../../staff/inbox.ts'
 import { recordedAt } from '../../leads/statements/new-lead.ts'
+import { faultsByPartner } from '../statements/faults.ts'
 import { givenUpByPartner } from '../statements/given-up.ts'
 
 /** What nobody sent again by then is history. */
@@ -16,6 +17,22 @@ export const givenUpInbox: InboxSource = {
         since: recordedAt(event),
         touches: { webhooks, leads },
         mend: command(`delivery replay --partner ${partner}`),
+      }),
+    )
+    return firstOf(items, limit)
+  },
+}
+
+/** Webhooks that we cannot sign. */
+export const faultsInbox: InboxSource = {
+  kind: 'webhooks not sent',
+  find: async ({ sql }, limit) => {
+    const items = (await faultsByPartner(sql)).map(
+      ({ partner_id: partner, partner_name: name, fault, since, webhooks, leads }) => ({
+        what: `Webhooks of partner ${partner}, ${name}, cannot be sent: ${fault}.`,
+        since,
+        touches: { webhooks, leads },
+        mend: `as it says; if the secret is lost, ${command(`endpoint rotate-secret ${partner} --overlap 0`)}`,
       }),
     )
     return firstOf(items, limit)

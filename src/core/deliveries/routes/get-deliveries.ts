@@ -112,6 +112,12 @@ const delivery = z
     resend_requested_at: timestamp
       .nullable()
       .describe('When the resend that it waits for was requested; `null` if there is none.'),
+    fault: z
+      .string()
+      .nullable()
+      .describe(
+        'Why it cannot be sent at the moment, if that is a fault on our side: it is sent once we have mended that.',
+      ),
     body: z.string().describe('The body of the webhook: the bytes that every attempt signs and sends.'),
     attempts: z.array(attempt).describe('The latest 20, oldest first.'),
   })
@@ -172,6 +178,7 @@ const schema = operation({
           waits_for: null,
           settled_at: null,
           resend_requested_at: null,
+          fault: null,
           body: exampleBody,
           attempts: [
             {
@@ -253,6 +260,7 @@ function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
     waits_for: row.waits_for && { event_id: row.waits_for.event_id, sequence: row.waits_for.sequence },
     settled_at: row.settled_at && formatTimestamp(row.settled_at),
     resend_requested_at: row.resend_requested_at && formatTimestamp(row.resend_requested_at),
+    fault: row.fault && 'we cannot read your signing secret',
     body: row.body,
     attempts: attempts.map((made) => ({
       number: made.number,

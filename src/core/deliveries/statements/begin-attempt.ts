@@ -134,8 +134,11 @@ async function send(
   const { eventId, partnerId, interruptions } = delivery
   if (interruptions > 0) await closeInterrupted(trx, eventId)
   const opened = newAttempt(delivery, endpoint, trigger, encryptionKeys)
-  if ('unreadable' in opened)
-    return { kind: 'unreadable', endpointId: endpoint.id, partnerId, reason: opened.unreadable }
+  if ('unreadable' in opened) {
+    const { unreadable: fault } = opened
+    await trx.updateTable('deliveries').set({ fault }).where('event_id', '=', eventId).execute()
+    return { kind: 'unreadable', endpointId: endpoint.id, partnerId, reason: fault }
+  }
   await write(trx, opened.row)
   if (endpoint.pacedUntil !== null) await pace(trx, endpoint.id)
   return opened.started
@@ -162,7 +165,11 @@ async function write(trx: Sql, row: AttemptRow): Promise<void> {
       })),
     )
     .updateTable('deliveries')
-    .set({ ...leaseOf(row.id), ...(row.trigger === 'scheduled' && { resend_requested_at: null }) })
+    .set({
+      ...leaseOf(row.id),
+      fault: null,
+      ...(row.trigger === 'scheduled' && { resend_requested_at: null }),
+    })
     .where('event_id', '=', row.event_id)
     .execute()
 }

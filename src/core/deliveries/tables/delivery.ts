@@ -28,6 +28,8 @@ export const Delivery = defineEntity({
     settledAt: instant().nullable(),
     /** Since when a settled delivery waits to be sent once more. */
     resendRequestedAt: instant().nullable(),
+    /** Why its latest attempt could not begin, for staff; null since one began. */
+    fault: p.text().nullable(),
     /** The partner's request that caused the event; null for what happened without one. */
     requestId: p.uuid().nullable(),
   },

@@ -12,11 +12,12 @@ export type StoredSecret = readonly [id: string, ciphertext: string]
 /** Where a signing secret is sealed. */
 export const secretPlace = (id: number): Place => `endpoint_secrets:${id}:ciphertext`
 
-/** Opens stored secrets, or says why one cannot be read. */
+/** Opens stored secrets, or says why one cannot be read, or that there is none. */
 export function openSecrets(
   stored: readonly StoredSecret[],
   encryptionKeys: readonly Buffer[],
 ): { secrets: string[] } | { unreadable: string } {
+  if (stored.length === 0) return { unreadable: 'the endpoint has no signing secret' }
   try {
     return { secrets: stored.map(([id, sealed]) => open(sealed, secretPlace(Number(id)), encryptionKeys)) }
   } catch (error) {
