@@ -10,6 +10,8 @@ export interface Schema {
   enum?: unknown[]
   required?: string[]
   properties?: Record<string, Schema>
+  items?: Schema
+  anyOf?: Schema[]
   oneOf?: Schema[]
   discriminator?: { propertyName: string; mapping: Record<string, string> }
 }

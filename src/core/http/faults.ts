@@ -8,11 +8,26 @@ const UNKNOWN_FIELDS = 'unrecognized_keys'
 /** Keep the response short: a body of 64 KiB can have thousands of invalid fields. */
 const MAX_FAULTS = 50
 
-/** Names every invalid field and what it needs. It never repeats a value. */
-export function faultsOf(found: FastifySchemaValidationError[], request: FastifyRequest): Fault[] {
+/** Names every invalid field once, and what it needs. It never repeats a value. */
+export function faultsOf(issues: FastifySchemaValidationError[], request: FastifyRequest): Fault[] {
+  const found = oneForEach(issues)
   const faults = found.slice(0, MAX_FAULTS).flatMap((fault) => describe(fault, request.body))
   if (found.length > MAX_FAULTS) faults.push({ problem: `and ${found.length - MAX_FAULTS} more` })
   return faults.concat(unknownFields(request))
+}
+
+/**
+ * The first of each field; one of a field's name comes after those of its value, and says more. What an object has beside its
+ * fields is no fault of the object's.
+ */
+function oneForEach(issues: FastifySchemaValidationError[]): FastifySchemaValidationError[] {
+  const kept = new Map<string, FastifySchemaValidationError>()
+  for (const issue of issues) {
+    const { keyword, instancePath } = issue
+    const about = keyword === UNKNOWN_FIELDS ? `${instancePath}/` : instancePath
+    if (keyword === 'custom' || !kept.has(about)) kept.set(about, issue)
+  }
+  return [...kept.values()]
 }
 
 function describe(

@@ -43,10 +43,8 @@ const body = strictBody({
       z.enum(deliveryStatuses, { error: oneOf(deliveryStatuses) }).meta({ describedAs: 'DeliveryState' }),
       'must be a list',
     )
-    // not .min and .max, which also judge the length of a text
-    .refine(({ length }) => length > 0, 'must not be empty')
-    .refine(({ length }) => length <= deliveryStatuses.length, 'is too long')
-    .meta({ minItems: 1, maxItems: deliveryStatuses.length })
+    .min(1, 'must not be empty')
+    .max(deliveryStatuses.length, `must have at most ${deliveryStatuses.length} states`)
     .optional()
     .describe('`pending` includes `held`: open deliveries to a paused endpoint.'),
   after: eventCursor
