@@ -141,7 +141,6 @@ describe('POST /create-lead', () => {
       'a.@example.com',
       'ada@exa_mple.com',
       'ada@-x.com',
-      'ada@example.com\n',
       'Ada <ada@example.com>',
       'a@example.com,b@example.com',
       'ada@example.com\r\nBcc: x@example.com',
@@ -164,21 +163,12 @@ describe('POST /create-lead', () => {
       '1'.repeat(33),
       '555\t0100',
     ].map((phone): [string, Record<string, unknown>] => [`the phone ${JSON.stringify(phone)}`, { phone }]),
-    ...[
-      '549-500',
-      '299-400',
-      '800-851',
-      '500',
-      '500-',
-      '500–549',
-      ' 500-549',
-      '0500-549',
-      '500-549\n',
-      '620+',
-    ].map((range): [string, Record<string, unknown>] => [
-      `the fico_range ${JSON.stringify(range)}`,
-      { fico_range: range },
-    ]),
+    ...['549-500', '299-400', '800-851', '500', '500-', '500–549', '0500-549', '500 - 549', '620+'].map(
+      (range): [string, Record<string, unknown>] => [
+        `the fico_range ${JSON.stringify(range)}`,
+        { fico_range: range },
+      ],
+    ),
     ['a partner_lead_id of 256 characters', { partner_lead_id: 'x'.repeat(256) }],
     ['a partner_lead_id that is a number', { partner_lead_id: 12 }],
     ['a loan_officer_id of 256 characters', { loan_officer_id: 'x'.repeat(256) }],
@@ -192,11 +182,29 @@ describe('POST /create-lead', () => {
     expect(body.error.message).toContain(Object.keys(fields)[0])
   })
 
-  it('trims names', async () => {
-    const lead = await partner.readLead(
-      await partner.createLead({ first_name: '  Ada ', last_name: '\tMiller\n' }),
-    )
-    expect(lead).toMatchObject({ first_name: 'Ada', last_name: 'Miller' })
+  it('drops the blanks around a name, an email address, a phone and a fico_range', async () => {
+    const sent = {
+      first_name: '  Ada ',
+      last_name: '\tMiller\n',
+      email: ' ada@example.com\r\n',
+      phone: '\u00a0+1 555-0100 ',
+      fico_range: ' 500-549\n',
+    }
+    const trimmed = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, value.trim()]))
+    expect(await partner.readLead(await partner.createLead(sent))).toMatchObject(trimmed)
+  })
+
+  it('takes an optional field of blanks for absent, here and in update-partner-info', async () => {
+    const blank = eachField(optionalFieldNames, () => ' \t\n ')
+    const { body } = await create(blank)
+    expect(body).not.toHaveProperty('partner_lead_id')
+    const { lead_id: id } = body
+    const lead = await partner.readLead(id)
+    for (const name of optionalFieldNames) expect(lead).not.toHaveProperty(name)
+    expect(await storedNotes(id)).toBeNull()
+    await partner.post('update-partner-info', { lead_id: id, loan_officer_id: 'LO-7' })
+    await partner.post('update-partner-info', { lead_id: id, loan_officer_id: ' ' })
+    expect(await partner.readLead(id)).not.toHaveProperty('loan_officer_id')
   })
 
   it.each([null, ''])('counts an optional field sent as %j as absent', async (value) => {

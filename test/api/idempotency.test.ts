@@ -58,10 +58,11 @@ describe('Idempotency-Key on create-lead', () => {
     expect(open(sealed, requestHashPlace(Number(leadId)), testKeys)).toBe(hashOf(JSON.stringify(borrower)))
   })
 
-  it('refuses another body with 422 IDEMPOTENCY_CONFLICT', async () => {
-    await create('other')
+  it('refuses another body with 422 IDEMPOTENCY_CONFLICT, which names the lead that is there', async () => {
+    const { lead_id: id } = (await create('other')).body
     const { status, body } = await create('other', { first_name: 'Grace' })
-    expect([status, body.error.code]).toEqual([422, 'IDEMPOTENCY_CONFLICT'])
+    expect([status, body.error.code, body.error.lead_id]).toEqual([422, 'IDEMPOTENCY_CONFLICT', id])
+    expect(body.error.message).toContain(`created lead ${id}. To change that lead, use update-partner-info.`)
   })
 
   it('lets a concurrent twin wait, and gives it the same answer', async () => {

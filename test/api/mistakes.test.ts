@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
+const PHONE = 'may contain only digits, hyphens, spaces and +, but it has '
+
 describe('the message for a mistake', () => {
   let api: Api
   let partner: ApiPartner
@@ -47,6 +49,44 @@ describe('the message for a mistake', () => {
     expect(await messageOf(path, body)).toContain(`Invalid request: ${message}`)
   })
 
+  it.each<[string, object, string]>([
+    ['create-lead', { ...borrower, last_name: '' }, 'last_name must not be empty'],
+    [
+      'create-lead',
+      { ...borrower, first_name: '\u200b\u0000' },
+      'first_name must not contain control characters, but it has U+0000',
+    ],
+    ['create-lead', { ...borrower, phone: '(310) 555-1212' }, `phone ${PHONE}"(" (U+0028)`],
+    ['create-lead', { ...borrower, phone: '310.555.1212' }, `phone ${PHONE}"." (U+002E)`],
+    ['create-lead', { ...borrower, phone: '310\u00a05551212' }, `phone ${PHONE}U+00A0`],
+    ['create-lead', { ...borrower, phone: '310\u20115551212' }, `phone ${PHONE}"\u2011" (U+2011)`],
+    ['create-lead', { ...borrower, phone: '٣١٠' }, `phone ${PHONE}"٣" (U+0663)`],
+    [
+      'create-lead',
+      { ...borrower, email: 'zoë@example.com' },
+      'email must have ASCII characters only, but it has "ë" (U+00EB)',
+    ],
+    ['get-lead', { lead_id: '12' }, 'lead_id must be a number without quotes'],
+    ['list-leads', { limit: '12' }, 'limit must be a number without quotes'],
+    ['list-leads', { after: '12' }, 'after must be a number without quotes'],
+    ['sandbox/advance-clock', { lead_id: 1, days: '12' }, 'days must be a number without quotes'],
+    ['list-leads', { closed: 'true' }, 'closed must be true or false, without quotes'],
+    ['get-deliveries', { states: 'pending or held' }, 'states must be a list'],
+    ['get-deliveries', { states: Array(7).fill('x') }, 'states must have at most 5 states'],
+    [
+      'update-partner-info',
+      { lead_id: 1, email: 7 },
+      'email identifies the borrower and cannot be changed with this call: ask us to correct it',
+    ],
+    [
+      'update-partner-info',
+      { lead_id: 1, status: 'closed' },
+      'status is kept by the service and cannot be set: for a value of yours, take another name',
+    ],
+  ])('%s %j, once for each field', async (path, body, message) => {
+    expect(await messageOf(path, body)).toBe(`Invalid request: ${message}.`)
+  })
+
   it('names at most five unknown fields, without what cannot be seen, and no value', async () => {
     const unknown = Object.fromEntries(
       Array.from({ length: 7 }, (_, index) => [`secret\u0000${index}`, 'value']),
@@ -80,6 +120,13 @@ describe('the message for a mistake', () => {
   ])('a body that is no JSON: %j', async (text, place) => {
     const { status, body } = await partner.post('get-lead', text)
     expect([status, body.error.message]).toEqual([400, `The request body is not valid JSON: ${place}.`])
+  })
+
+  it('a lead that is closed, which the error names', async () => {
+    const leadId = await partner.createLead()
+    await partner.post('close-lead', { lead_id: leadId, reason: 'withdrew' })
+    const { status, body } = await partner.post('sandbox/advance-clock', { lead_id: leadId, days: 1 })
+    expect([status, body.error.code, body.error.lead_id]).toEqual([409, 'LEAD_CLOSED', leadId])
   })
 
   it.each(['/v1/create_lead', '/create-lead', '/v1/borrowers'])('the path %s', async (url) => {

@@ -82,12 +82,12 @@ describe('POST /update-partner-info', () => {
     expect(Object.keys(await stored()).toSorted()).toEqual(names.toSorted())
   })
 
-  it('stores property_state in upper case', async () => {
-    await update({ property_state: 'tx' })
+  it('stores property_state in upper case, without the blanks around it', async () => {
+    await update({ property_state: ' tx ' })
     expect(await stored()).toEqual({ property_state: 'TX' })
   })
 
-  it.each(['T', 'TEX', 'T1', '', ' TX', 'ТХ', 'ßx', 5, true, ['TX'], {}])(
+  it.each(['T', 'TEX', 'T1', '', 'T X', 'ТХ', 'ßx', 5, true, ['TX'], {}])(
     'refuses the property_state %j, which is not a two-letter code',
     async (value) => {
       const { status, body } = await update({ property_state: value })

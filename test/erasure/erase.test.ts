@@ -211,6 +211,7 @@ describe('a lead that is erased', () => {
       409,
       {
         code: 'LEAD_HELD',
+        lead_id: held,
         message:
           'The lead is under a legal hold and cannot be erased: a lawsuit is pending or expected, reference 26-118.',
       },

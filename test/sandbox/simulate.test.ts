@@ -74,6 +74,7 @@ describe('simulate-event', () => {
         409,
         {
           code: 'LEAD_FULL',
+          lead_id: lead,
           message:
             'The lead has 1,000 events, the most that a sandbox records for one. get-events shows them. Create another lead with POST /v1/create-lead.',
         },

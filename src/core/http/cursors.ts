@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { FeedPosition } from '../leads/statements/event-feed.ts'
 import { LARGEST_ID } from '../values/ids.ts'
-import { EVENT_ID } from './fields.ts'
+import { EVENT_ID, numberOr } from './fields.ts'
 
 /**
  * The places at which lists continue: what `next` of a response holds, and `after` of the next request takes. Only what a
@@ -27,7 +27,10 @@ export const feedCursor = z
   .meta({ pattern: String.raw`^(?:now|(?:0|[1-9]\d{0,9})-(?:0|[1-9]\d{0,19})(?:-(?:0|[1-9]\d{0,9})){2})$` })
 
 /** list-leads: the last lead. */
-export const leadCursor = z.int(NOT_OURS).min(1, NOT_OURS).max(LARGEST_ID, NOT_OURS)
+export const leadCursor = z
+  .int({ error: numberOr(NOT_OURS) })
+  .min(1, NOT_OURS)
+  .max(LARGEST_ID, NOT_OURS)
 
 /** get-deliveries: the last event. */
 export const eventCursor = z.string('must be a string').regex(EVENT_ID, NOT_OURS)

@@ -94,7 +94,7 @@ export const errorCodesOf = (environment: Environment) =>
 export interface FieldProblem {
   /** Its path as it was sent, such as `events[0].event_name`; or the name of a header. */
   field: string
-  /** What it must be, to follow its name. Never what was sent. */
+  /** What it must be, to follow its name. Never what was sent, but for a character that is not allowed. */
   problem: string
 }
 
@@ -111,6 +111,8 @@ export interface ErrorDetails {
   fields?: readonly FieldProblem[]
   /** With list-events: the cursor to continue with. */
   next?: string
+  /** With a 409 or a 422 about a lead: that lead. */
+  lead_id?: number | undefined
 }
 
 /** An error that the API sends unchanged. */

@@ -8,7 +8,7 @@ const UNKNOWN_FIELDS = 'unrecognized_keys'
 /** Keep the response short: a body of 64 KiB can have thousands of invalid fields. */
 const MAX_FAULTS = 50
 
-/** Names every invalid field once, and what it needs. It never repeats a value. */
+/** Names every invalid field once, and what it needs. It never repeats a whole value. */
 export function faultsOf(issues: FastifySchemaValidationError[], request: FastifyRequest): Fault[] {
   const found = oneForEach(issues)
   const faults = found.slice(0, MAX_FAULTS).flatMap((fault) => describe(fault, request.body))

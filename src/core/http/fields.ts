@@ -11,32 +11,65 @@ const CONTROL_BUT_BREAKS = String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\u00
 interface TextRule {
   /** Unicode code points: a surrogate pair counts as one. */
   max: number
-  /** Trimmed, and then not empty. */
-  trimmed?: boolean
+  /** Without the blanks around it, or, `if blank`, empty if it has nothing else. */
+  trimmed?: boolean | 'if blank'
+  /** Not empty. */
+  filled?: boolean
   /** Whether it may contain tabs and line breaks. */
   breaks?: boolean
 }
 
-/** Text that PostgreSQL and JSON store unchanged: no control characters, no lone surrogates. */
-export function text({ max, trimmed = false, breaks = false }: TextRule) {
+/**
+ * Text that PostgreSQL and JSON store unchanged: no control characters, no lone surrogates. Each rule stops at its first
+ * fault, the length before all that looks at the characters.
+ */
+export function text({ max, trimmed = false, filled = false, breaks = false }: TextRule) {
   const control = breaks ? CONTROL_BUT_BREAKS : CONTROL
   const forbidden = breaks ? /[^\P{Cc}\t\n\r]/u : /\p{Cc}/u
   const string = z.string({ error: requiredOr('must be a string') })
+  const shaped = trimmed
+    ? string.overwrite((value) => (trimmed === true || value.trim() === '' ? value.trim() : value))
+    : string
   return (
-    (trimmed ? string.trim().min(1, 'must not be empty') : string)
-      .refine((value) => Array.from(value).length <= max, `must have at most ${max} characters`)
-      .refine((value) => !forbidden.test(value), 'must not contain control characters')
-      .refine((value) => value.isWellFormed(), 'must be valid Unicode')
+    (filled ? shaped.min(1, stopping('must not be empty')) : shaped)
+      .max(max, stopping(`must have at most ${max} characters`))
+      .refine(...without(forbidden, 'must not contain control characters'))
+      .refine((value) => value.isWellFormed(), stopping('must be valid Unicode'))
       // JSON Schema cannot express a refinement
-      .meta({
-        maxLength: max,
-        pattern: trimmed ? `^[^${control}]*[^\\s${control}][^${control}]*$` : `^[^${control}]*$`,
-      })
+      .meta({ pattern: filled ? `^[^${control}]*[^\\s${control}][^${control}]*$` : `^[^${control}]*$` })
   )
 }
 
+interface Found {
+  input?: unknown
+}
+
+/** What zod says if a rule fails, after which it tries no other rule of that field. */
+const stopping = (error: string | ((found: Found) => string)) => ({ error, abort: true })
+
+/** A rule that no character matches `forbidden`. It names the first that does: many look like another, or like none. */
+function without(forbidden: RegExp, rule: string) {
+  const error = ({ input }: Found) =>
+    `${rule}, but it has ${characterOf(forbidden.exec(String(input))?.[0] ?? '')}`
+  return [(value: string) => !forbidden.test(value), stopping(error)] as const
+}
+
+function characterOf(character: string): string {
+  const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+  return /[\p{C}\p{Z}\p{M}]/u.test(character) ? code : `"${character}" (${code})`
+}
+
 function requiredOr(message: string) {
-  return ({ input }: { input?: unknown }) => (input === undefined ? 'is required' : message)
+  return ({ input }: Found) => (input === undefined ? 'is required' : message)
+}
+
+/** Of what must be a number. */
+export function numberOr(message: string) {
+  const other = requiredOr(message)
+  return ({ input }: Found) =>
+    typeof input === 'string' && /^\s*-?\d+\s*$/.test(input)
+      ? 'must be a number without quotes'
+      : other({ input })
 }
 
 /** Lists `names`. */
@@ -45,28 +78,29 @@ export function oneOf(names: readonly string[]) {
   return ({ input }: { input?: unknown }) => (input === undefined ? `is required: it ${all}` : all)
 }
 
-export const name = text({ max: 100, trimmed: true }).refine(
+export const name = text({ max: 100, trimmed: true, filled: true }).refine(
   (value) => /[^\s\p{C}\p{Default_Ignorable_Code_Point}]/u.test(value),
-  'must have a visible character',
+  stopping('must have a visible character'),
 )
 
 /** An address that a mail server accepts: no quotes, no comments, and a domain with a dot. */
 const EMAIL =
   /^(?!\.)(?!.*\.[.@])[\w.!#$%&'*+/=?^`{|}~-]{1,64}@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z](?:[a-z\d-]{0,61}[a-z\d])$/i
 
-export const email = text({ max: 254 })
-  .pipe(z.email({ pattern: EMAIL, error: 'must be a valid email address' }))
-  .meta({ format: 'email', maxLength: 254 })
+export const email = text({ max: 254, trimmed: true, filled: true })
+  .refine(...without(/[^\p{ASCII}]/u, 'must have ASCII characters only'))
+  .refine((value) => EMAIL.test(value), stopping('must be a valid email address'))
+  .meta({ format: 'email' })
 
-export const phone = text({ max: 32 })
-  .refine((value) => /^[\d +-]*$/.test(value), 'may contain only digits, hyphens, spaces and +')
-  .refine((value) => /\d/.test(value), 'must have at least one digit')
-  .meta({ pattern: String.raw`^[\d +-]*\d[\d +-]*$`, maxLength: 32 })
+export const phone = text({ max: 32, trimmed: true, filled: true })
+  .refine(...without(/[^\d +-]/u, 'may contain only digits, hyphens, spaces and +'))
+  .refine((value) => /\d/.test(value), stopping('must have at least one digit'))
+  .meta({ pattern: String.raw`^[\d +-]*\d[\d +-]*$` })
 
 const FICO_RANGE = /^(([3-7]\d\d|8[0-4]\d|850)-([3-7]\d\d|8[0-4]\d|850))?$/
 
 // its own rule limits its length: a second complaint about that would say less
-const ficoRange = text({ max: 255 })
+const ficoRange = text({ max: 255, trimmed: true })
   .refine((value) => {
     const [low = '', high = ''] = value.split('-')
     return FICO_RANGE.test(value) && low <= high
@@ -74,7 +108,7 @@ const ficoRange = text({ max: 255 })
   .meta({ pattern: FICO_RANGE.source, maxLength: 7 })
 
 /** The partner's own ids of the borrower and the loan officer. */
-const partnerId = text({ max: 255 })
+const partnerId = text({ max: 255, trimmed: 'if blank' })
 
 /** A lead's optional fields, as create-lead and update-partner-info take them. */
 export const optionalRules: Record<OptionalField, { rule: z.ZodString; meaning: string }> = {
@@ -89,18 +123,23 @@ export const optionalRules: Record<OptionalField, { rule: z.ZodString; meaning: 
   },
   loan_officer_id: { rule: partnerId, meaning: 'The loan officer who handles the borrower.' },
   notes: {
-    rule: text({ max: 10_000, breaks: true }),
+    rule: text({ max: 10_000, breaks: true, trimmed: 'if blank' }),
     meaning: 'Why the application was declined. Returned by export-lead only.',
   },
 }
 
 /** A number in a request. */
 export const integer = (min: number, max: number) =>
-  z.int('must be an integer').min(min, `must be at least ${min}`).max(max, `must be at most ${max}`)
+  z
+    .int({ error: numberOr('must be an integer') })
+    .min(min, `must be at least ${min}`)
+    .max(max, `must be at most ${max}`)
+
+export const flag = z.boolean('must be true or false, without quotes')
 
 /** Any integer is a well-formed id. One beyond 32 bits becomes 0, the id of no lead, so that it is not found. */
 export const leadId = z
-  .number({ error: requiredOr('must be an integer') })
+  .number({ error: numberOr('must be an integer') })
   .refine(Number.isInteger, 'must be an integer')
   .overwrite((value) => (Math.abs(value) <= LARGEST_ID ? value : 0))
   .meta({ type: 'integer', description: 'The lead: the `lead_id` that create-lead returned.' })

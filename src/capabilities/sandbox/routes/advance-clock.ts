@@ -8,7 +8,7 @@ import { statuses } from '../../../core/leads/decisions/milestones.ts'
 import { MOST_RUNS } from '../decisions/sandbox-runs.ts'
 import type { SandboxRouteDependencies } from './dependencies.ts'
 import { ApiError, invalidRequest, retryLater, unavailable, unknownLead } from '../../../core/http/errors.ts'
-import { leadId, oneOf, timestamp } from '../../../core/http/fields.ts'
+import { integer, leadId, oneOf, timestamp } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { eitherOr, strictBody } from '../../../core/http/schemas.ts'
 import { advanceOf, dueOf, dueView, happenedView, leadTime, stoppedView } from './clock-view.ts'
@@ -19,12 +19,7 @@ type Options = Pick<SandboxRouteDependencies, 'sql' | 'clocks'>
 const body = strictBody(
   {
     lead_id: leadId,
-    days: z
-      .int('must be an integer')
-      .min(1, 'must be at least 1')
-      .max(MOST_DAYS, `must be at most ${MOST_DAYS}`)
-      .optional()
-      .describe('How many days. Send either `days` or `to`.'),
+    days: integer(1, MOST_DAYS).optional().describe('How many days. Send either `days` or `to`.'),
     to: z
       .enum(clockStops, { error: oneOf(clockStops) })
       .optional()

@@ -6,6 +6,7 @@ import { actOnOwnEndpoint, SelfServiceRefusal } from '../statements/self-service
 import type { SelfServiceRouteDependencies } from './dependencies.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
 import { ApiError, invalidRequest } from '../../../core/http/errors.ts'
+import { flag } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
 import { actorOf, orRefusal, selfServiceOff } from './self-service.ts'
@@ -22,8 +23,7 @@ const schema = operation({
   description:
     'Starts the certification of the URL that set-endpoint stored. We send six requests to it: your receiver must accept a signed webhook, the same one again, and one of an unknown type, and refuse a forged signature, an old timestamp and a changed body. get-endpoint shows the result of each, and what to change. When all pass, the URL and its secret take effect together, and held webhooks are sent in order: at once, and we email your contact. Calling it again while a certification runs changes nothing.',
   body: strictBody({
-    accept_failures: z
-      .boolean('must be true or false')
+    accept_failures: flag
       .default(false)
       .describe('In a sandbox: the URL takes effect even if checks fail; `false` by default.'),
   }),

@@ -1276,20 +1276,20 @@ class _CreateLeadRequest(TypedDict):
     last_name: str
     """Borrower’s last name; trimmed."""
     email: str
-    """Borrower’s email address."""
+    """Borrower’s email address; trimmed."""
     phone: str
-    """Digits, hyphens, spaces and `+`, with at least one digit."""
+    """Digits, hyphens, spaces and `+`, with at least one digit; trimmed."""
 
 
 class CreateLeadRequest(_CreateLeadRequest, total=False):
     partner_lead_id: str | None
-    """Your own identifier for the borrower. Recommended: each webhook includes it, as it was when the event was recorded. `None` and the empty string count as absent."""
+    """Your own identifier for the borrower. Recommended: each webhook includes it, as it was when the event was recorded. `None`, the empty string and blanks count as absent."""
     fico_range: str | None
-    """`<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `None` and the empty string count as absent."""
+    """`<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `None`, the empty string and blanks count as absent."""
     loan_officer_id: str | None
-    """The loan officer who handles the borrower. `None` and the empty string count as absent."""
+    """The loan officer who handles the borrower. `None`, the empty string and blanks count as absent."""
     notes: str | None
-    """Why the application was declined. Returned by export-lead only. `None` and the empty string count as absent."""
+    """Why the application was declined. Returned by export-lead only. `None`, the empty string and blanks count as absent."""
 
 
 class _EventToSimulateInput(TypedDict):

@@ -172,17 +172,17 @@ export interface CreateLeadRequest {
   firstName: string
   /** Borrower’s last name; trimmed. */
   lastName: string
-  /** Borrower’s email address. */
+  /** Borrower’s email address; trimmed. */
   email: string
-  /** Digits, hyphens, spaces and `+`, with at least one digit. */
+  /** Digits, hyphens, spaces and `+`, with at least one digit; trimmed. */
   phone: string
-  /** Your own identifier for the borrower. Recommended: each webhook includes it, as it was when the event was recorded. `null` and the empty string count as absent. */
+  /** Your own identifier for the borrower. Recommended: each webhook includes it, as it was when the event was recorded. `null`, the empty string and blanks count as absent. */
   partnerLeadId?: string | null
-  /** `<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `null` and the empty string count as absent. */
+  /** `<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `null`, the empty string and blanks count as absent. */
   ficoRange?: string | null
-  /** The loan officer who handles the borrower. `null` and the empty string count as absent. */
+  /** The loan officer who handles the borrower. `null`, the empty string and blanks count as absent. */
   loanOfficerId?: string | null
-  /** Why the application was declined. Returned by `leads.export` only. `null` and the empty string count as absent. */
+  /** Why the application was declined. Returned by `leads.export` only. `null`, the empty string and blanks count as absent. */
   notes?: string | null
 }
 
@@ -1469,13 +1469,13 @@ export interface UpdatePartnerInfoRequest {
   leadId: number
   /** Type of loan product, for example FHA, VA or Conventional; `null` removes it. */
   loanProduct?: string | null
-  /** Two-letter state code of the property, stored in upper case; `null` removes it. */
+  /** Two-letter state code of the property, stored in upper case, trimmed; `null` removes it. */
   propertyState?: string | null
-  /** Your own identifier for the borrower. Recommended: each webhook includes it, as it was when the event was recorded. `null` and the empty string remove it. */
+  /** Your own identifier for the borrower. Recommended: each webhook includes it, as it was when the event was recorded. `null`, the empty string and blanks remove it. */
   partnerLeadId?: string | null
-  /** `<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `null` and the empty string remove it. */
+  /** `<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `null`, the empty string and blanks remove it. */
   ficoRange?: string | null
-  /** The loan officer who handles the borrower. `null` and the empty string remove it. */
+  /** The loan officer who handles the borrower. `null`, the empty string and blanks remove it. */
   loanOfficerId?: string | null
   id?: never
   partnerId?: never

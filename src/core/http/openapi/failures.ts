@@ -92,6 +92,11 @@ export const failureSchemas = (codes: readonly ErrorCode[]) => ({
             description:
               'Only of list-events, when it cannot go on from `after`: the cursor to send as `after` instead.',
           },
+          lead_id: {
+            type: 'integer',
+            description:
+              'Of a 409 or a 422 about a lead: that lead. Of an `IDEMPOTENCY_CONFLICT`, the lead that was created with the key.',
+          },
         },
       },
     },
@@ -110,7 +115,8 @@ const fieldProblem = {
     },
     problem: {
       type: 'string',
-      description: 'For people: what the field must be. It never repeats what you sent.',
+      description:
+        'For people: what the field must be. It repeats nothing that you sent but a character that is not allowed.',
     },
   },
 }

@@ -27,10 +27,12 @@ export const failures = plugin(async (app) => {
     // operators need the line, not where in the code it came from
     if (error instanceof SealError) request.log.error(leadFields(request), error.message)
     else if (status >= 500) request.log.error({ err: error, ...leadFields(request) }, 'request failed')
+    const isConflict = status === 409 || status === 422
+    const about = isConflict ? { lead_id: request.leadId, ...details } : details
     return reply
       .code(status)
       .headers(headers)
-      .send(failureBody(code, message, details))
+      .send(failureBody(code, message, about))
   })
   app.setNotFoundHandler(() => {
     throw new ApiError('NOT_FOUND')

@@ -44,6 +44,7 @@ interface Remembered<Answer> {
 }
 interface Conflict {
   kind: 'conflict'
+  leadId: number | null
 }
 
 /** What an earlier request with the same key was answered, unless its body was another one. */
@@ -62,7 +63,7 @@ export async function findAnswer<Answer>(
   if (row === undefined) return undefined
   const { request_hash: stored, lead_id: leadId, secret_at: secretAt } = row
   const known = leadId === null ? stored : open(stored, requestHashPlace(leadId), encryptionKeys)
-  if (known !== requestHash) return { kind: 'conflict' }
+  if (known !== requestHash) return { kind: 'conflict', leadId }
   return { kind: 'replayed', answer: JSON.parse(row.response) as Answer, leadId, secretAt }
 }
 

@@ -23,15 +23,15 @@ function optional(field: OptionalField) {
   return rule
     .nullish()
     .transform((value) => value || null)
-    .describe(`${meaning} \`null\` and the empty string count as absent.`)
+    .describe(`${meaning} \`null\`, the empty string and blanks count as absent.`)
 }
 
 const body = z.object(
   {
     first_name: name.describe('Borrower’s first name; trimmed.'),
     last_name: name.describe('Borrower’s last name; trimmed.'),
-    email: email.describe('Borrower’s email address.'),
-    phone: phone.describe('Digits, hyphens, spaces and `+`, with at least one digit.'),
+    email: email.describe('Borrower’s email address; trimmed.'),
+    phone: phone.describe('Digits, hyphens, spaces and `+`, with at least one digit; trimmed.'),
     ...eachField(optionalFieldNames, optional),
   },
   'must be a JSON object',
@@ -104,9 +104,15 @@ const schema = operation({
       { field: 'email', problem: 'must be a valid email address' },
       { field: 'phone', problem: 'is required' },
     ),
-    new ApiError('IDEMPOTENCY_CONFLICT'),
+    keyTaken(1042),
   ],
 })
+
+/** Who repeats a key after a change of mapping has that borrower's lead already. */
+function keyTaken(leadId: number): ApiError {
+  const said = `This Idempotency-Key was already used with a different request body, which created lead ${leadId}. To change that lead, use update-partner-info. For another borrower, use a new key.`
+  return new ApiError('IDEMPOTENCY_CONFLICT', said, {}, { lead_id: leadId })
+}
 
 /** POST /create-lead: interface specification, section 4.1. It succeeds even if Temporal is down. */
 export const createLead: FastifyPluginAsyncZod<Options> = async (
@@ -140,8 +146,8 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
         }),
         { keyed, also, requestId: request.id },
       )
-      if (result.kind === 'conflict') throw new ApiError('IDEMPOTENCY_CONFLICT')
       request.leadId = result.leadId
+      if (result.kind === 'conflict') throw keyTaken(result.leadId)
       if (result.kind === 'replayed') reply.header('idempotent-replayed', 'true')
       if (result.kind === 'created') {
         const { leadId, eventId, generation } = result

@@ -13,7 +13,7 @@ import { formatTimestamp } from '../../values/timestamps.ts'
 import { feedCursor, NOW, readFeedCursor, writeFeedCursor } from '../../http/cursors.ts'
 import { ApiError, invalidRequest, retryLater } from '../../http/errors.ts'
 import { event, feedEventName, feedKinds, feedPayload, tellApart } from '../../http/events.ts'
-import { integer } from '../../http/fields.ts'
+import { flag, integer } from '../../http/fields.ts'
 import { createFeedWatch, MOST_WAITS } from './feed-watch.ts'
 import { operation } from '../../http/openapi/operation.ts'
 import { pageLimit, strictBody } from '../../http/schemas.ts'
@@ -34,10 +34,7 @@ const body = strictBody({
     .describe(
       'If there are no events yet, for how many seconds to wait for some; 0 by default. Two requests of a key can wait at a time.',
     ),
-  webhooks: z
-    .boolean('must be true or false')
-    .default(false)
-    .describe('`true`: each event has `webhook_body`.'),
+  webhooks: flag.default(false).describe('`true`: each event has `webhook_body`.'),
 }).describe('All fields are optional.')
 
 const feedEvent = tellApart(

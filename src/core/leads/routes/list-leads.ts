@@ -6,7 +6,7 @@ import { statuses } from '../decisions/milestones.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { leadCursor } from '../../http/cursors.ts'
 import { invalidRequest } from '../../http/errors.ts'
-import { id, oneOf, optionalRules, timestamp } from '../../http/fields.ts'
+import { flag, id, oneOf, optionalRules, timestamp } from '../../http/fields.ts'
 import { operation } from '../../http/openapi/operation.ts'
 import { leadStatus, pageLimit, strictBody, whatClosed } from '../../http/schemas.ts'
 import { ofLead, yourLeadId, success } from '../../http/response-fields.ts'
@@ -48,10 +48,7 @@ const body = strictBody({
   partner_lead_id_prefix: optionalRules.partner_lead_id.rule
     .optional()
     .describe('Only leads whose identifier of yours begins with this.'),
-  closed: z
-    .boolean('must be true or false')
-    .optional()
-    .describe('`true`: only closed leads. `false`: only open ones.'),
+  closed: flag.optional().describe('`true`: only closed leads. `false`: only open ones.'),
   delivery: z
     .enum(waiting, { error: oneOf(waiting) })
     .optional()

@@ -13,16 +13,19 @@ import { leadId, optionalRules, text } from '../../http/fields.ts'
 import { operation } from '../../http/openapi/operation.ts'
 import { leadErrors, messageResponse } from '../../http/schemas.ts'
 
-/** Fields that the service owns or that identify the borrower: metadata can neither change nor shadow them. */
-const fixedFields: string[] = [
-  'id',
-  'partner_id',
-  ...requiredFields,
-  'status',
-  'metadata',
-  'created_at',
-  'updated_at',
-]
+const IDENTIFIES = 'identifies the borrower and cannot be changed with this call: ask us to correct it'
+const OWN = 'is kept by the service and cannot be set: for a value of yours, take another name'
+
+/** Fields that metadata can neither change nor shadow, with what to do instead. */
+const fixedFields: Record<string, string> = {
+  id: 'cannot be set: lead_id says which lead it is',
+  partner_id: OWN,
+  ...eachField(requiredFields, () => IDENTIFIES),
+  status: OWN,
+  metadata: 'cannot be set: send its fields one by one, beside lead_id',
+  created_at: OWN,
+  updated_at: OWN,
+}
 /** More than a lead can have: what one request sets and removes. */
 const MOST_FIELDS = 200
 /** Letters with their marks, digits, punctuation, symbols and the space: nothing invisible. */
@@ -35,13 +38,14 @@ const value = text({ max: 2000, breaks: true }).nullable()
 
 const propertyState = z
   .string('must be a string')
+  .trim()
   .regex(/^[A-Za-z]{2}$/, 'must be a two-letter state code')
   .overwrite((state) => state.toUpperCase())
   .meta({ pattern: '^[A-Za-z]{2}$' })
 
 function removable(field: ChangeableField) {
   const { rule, meaning } = optionalRules[field]
-  return rule.nullish().describe(`${meaning} \`null\` and the empty string remove it.`)
+  return rule.nullish().describe(`${meaning} \`null\`, the empty string and blanks remove it.`)
 }
 
 const body = z
@@ -53,7 +57,7 @@ const body = z
         .describe('Type of loan product, for example FHA, VA or Conventional; `null` removes it.'),
       property_state: propertyState
         .nullish()
-        .describe('Two-letter state code of the property, stored in upper case; `null` removes it.'),
+        .describe('Two-letter state code of the property, stored in upper case, trimmed; `null` removes it.'),
       ...eachField(changeableFields, removable),
     },
     'must be a JSON object; lead_id is required',
@@ -62,7 +66,7 @@ const body = z
   .superRefine(refuseNames, { when: ({ value: found }) => typeof found === 'object' && found !== null })
   .meta({
     maxProperties: MOST_FIELDS,
-    propertyNames: { minLength: 1, maxLength: 64, not: { enum: [...fixedFields, PROTOTYPE] } },
+    propertyNames: { minLength: 1, maxLength: 64, not: { enum: [...Object.keys(fixedFields), PROTOTYPE] } },
   })
 
 const listed = new Intl.ListFormat('en-GB').format(changeableFields.map((name) => `\`${name}\``))
@@ -141,8 +145,8 @@ function refuseFirst(sent: unknown): void {
 
 /** What is wrong with a field's name, if anything. */
 function faultOf(field: string): string | undefined {
-  if (fixedFields.includes(field)) return 'is a field of the lead and cannot be set'
   if (field === PROTOTYPE) return 'is not a name that can be stored'
+  if (Object.hasOwn(fixedFields, field)) return fixedFields[field]
   if (FIELD_NAME.test(field)) return undefined
   return 'is not a valid name: it must have 1 to 64 printable characters'
 }

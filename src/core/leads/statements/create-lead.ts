@@ -14,6 +14,12 @@ interface Made<Answer> {
   leadId: number
 }
 
+/** The key's lead was made from another body. */
+interface Conflict {
+  kind: 'conflict'
+  leadId: number
+}
+
 /** `created`: in that generation of the record. */
 export type Created<Answer> = Made<Answer> &
   ({ kind: 'created'; eventId: string; generation: number } | { kind: 'replayed' })
@@ -29,7 +35,7 @@ export async function createLead<Answer>(
   toBody: WebhookBody,
   toAnswer: (leadId: number, duplicateOf?: number) => Answer,
   { keyed, ...extras }: LeadExtras & { keyed?: KeyedRequest | undefined } = {},
-): Promise<Created<Answer> | { kind: 'conflict' }> {
+): Promise<Created<Answer> | Conflict> {
   if (keyed !== undefined) {
     const earlier = await findAnswer<Answer>(creation, keyed)
     if (earlier !== undefined) return earlier
@@ -50,9 +56,12 @@ export async function createLead<Answer>(
 async function findAnswer<Answer>(
   { sql, encryptionKeys }: LeadCreation,
   keyed: KeyedRequest,
-): Promise<Created<Answer> | { kind: 'conflict' } | undefined> {
+): Promise<Created<Answer> | Conflict | undefined> {
   const found = await find<Answer>(sql, keyed, encryptionKeys)
-  if (found === undefined || found.kind === 'conflict') return found
-  if (found.leadId === null) throw new Error('a key of create-lead has no lead')
-  return { kind: 'replayed', answer: found.answer, leadId: found.leadId }
+  if (found === undefined) return undefined
+  const { leadId } = found
+  if (leadId === null) throw new Error('a key of create-lead has no lead')
+  return found.kind === 'conflict'
+    ? { kind: 'conflict', leadId }
+    : { kind: 'replayed', answer: found.answer, leadId }
 }
