@@ -1,4 +1,3 @@
-import { afterAll } from '@jest/globals'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { KyselyPlugin } from 'kysely'
 import { apiPatience, buildApp } from '../../src/app.ts'
@@ -13,6 +12,7 @@ import { closeLead } from '../../src/core/leads/statements/closing.ts'
 import { otherSchema } from '../../src/core/database/schema/schema-version.ts'
 import type { ReferralState } from '../../src/core/leads/decisions/referral.ts'
 import { createLogger } from '../../src/logger.ts'
+import { atEnd } from '../support/at-end.ts'
 import { freshDatabase } from '../support/database.ts'
 import { sandboxOf } from '../support/sandbox/api.ts'
 import { selfServiceOf } from '../support/self-service/api.ts'
@@ -39,11 +39,6 @@ export const borrower = {
   email: 'ada@example.com',
   phone: '+1 555-0100',
 }
-
-const open: (() => Promise<void>)[] = []
-afterAll(async () => {
-  await Promise.all(open.map((close) => close()))
-})
 
 /** The API on its own database, which is dropped after the file's tests. The log is kept in memory. */
 export async function prepareApi({
@@ -93,7 +88,7 @@ export async function prepareApi({
     ...more,
   })
   await app.ready()
-  open.push(async () => {
+  atEnd(async () => {
     await app.close()
     await orm.close()
     await database.drop()

@@ -1,22 +1,15 @@
 import { text } from 'node:stream/consumers'
-import { afterEach } from '@jest/globals'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { atEnd } from '../support/at-end.ts'
 
 export interface Received {
   headers: Record<string, string>
   body: string
 }
 
-const closing = new Set<() => Promise<void>>()
-
-/** Receivers live as long as the test that started them. */
-afterEach(async () => {
-  await Promise.all([...closing].map((close) => close()))
-})
-
-/** Listens on a free port of loopback; `connections` counts all that were ever made to it. */
+/** Listens on a free port of loopback until the file ends; `connections` counts all that were ever made to it. */
 async function listen(server: Server) {
   const open = new Set<Socket>()
   const counts = { connections: 0 }
@@ -27,11 +20,10 @@ async function listen(server: Server) {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const close = async () => {
-    closing.delete(close)
     for (const socket of open) socket.destroy()
     await new Promise((resolve) => server.close(resolve))
   }
-  closing.add(close)
+  atEnd(close)
   return { port: (server.address() as AddressInfo).port, counts, close }
 }
 
