@@ -66,14 +66,17 @@ export function rows(text: string): number {
   return Number(matching(/^(?!0+$)\d{1,4}$/, 'Use a number from 1 to 9999.')(text))
 }
 
-/** A date and time in UTC (`2026-03-02`, `2026-03-02T15:04:05`), or how long ago (`90m`, `24h`, `7d`). */
+const MOMENT =
+  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?: ?(?:Z|UTC|([+-]\d\d)(?::?(\d\d))?))?)?$/i
+
+/** A date and time, as answers show them and with any offset, in UTC without one; or how long ago (`90m`, `24h`, `7d`). */
 export function moment(text: string): Date {
   const ago = durationMs(text)
   if (ago !== undefined) return new Date(Date.now() - ago)
-  const [, date = '', time = '00:00'] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)Z?)?$/.exec(text) ?? []
-  const parsed = new Date(`${date}T${time}Z`)
+  const [, date = '', time = '00:00', hours = '+00', minutes = '00'] = MOMENT.exec(text) ?? []
+  const parsed = new Date(`${date}T${time}${hours}:${minutes}`)
   if (!Number.isNaN(parsed.getTime())) return parsed
   throw new InvalidArgumentError(
-    'Use a time in UTC, such as 2026-03-02 or 2026-03-02T15:04, or how long ago, such as 24h.',
+    'Use a time, in UTC unless it has an offset, such as 2026-03-02 or 2026-03-02T15:04+02:00, or how long ago, such as 24h.',
   )
 }

@@ -40,6 +40,7 @@ describe('over a socket', () => {
     ['an unknown method', ['FOO /v1/ping HTTP/1.1', 'Host: x', close, '', '']],
     ['an unknown version', ['GET /v1/ping HTTP/9.9', 'Host: x', '', '']],
     ['no Host', ['GET /v1/ping HTTP/1.1', close, '', '']],
+    ['two Hosts', ['GET /v1/ping HTTP/1.1', 'Host: x', 'host: y', close, '', '']],
     ['a header that is none', ['GET /v1/ping HTTP/1.1', 'Host: x', 'no colon', '', '']],
     ['a header with NUL', ['GET /v1/ping HTTP/1.1', 'Host: x', 'X: a\u0000b', '', '']],
     [
@@ -129,6 +130,19 @@ describe('over a socket', () => {
       await row.release()
     }
     expect(ofIt().map((line) => (JSON.parse(line) as { status: number }).status)).toEqual([499])
+  })
+
+  it('logs no error if the sender leaves in the middle of its body', async () => {
+    const before = api.logged.length
+    const socket = connect(port, '127.0.0.1')
+    const head = ['POST /v1/export-lead HTTP/1.1', 'Host: x', authorization()]
+    socket.write([...head, 'Content-Type: application/json', 'Content-Length: 20', '', '{"lead'].join('\r\n'))
+    await once(api.app.server, 'request')
+    socket.destroy()
+    const ofIt = () => api.logged.slice(before).filter((line) => line.includes('export-lead'))
+    await until(async () => ofIt().length > 0)
+    expect(ofIt().map((line) => (JSON.parse(line) as { status: number }).status)).toEqual([499])
+    expect(api.logged.slice(before).filter((line) => line.includes('"level":50'))).toEqual([])
   })
 
   it.each([

@@ -25,11 +25,11 @@ export function answerConnect(_request: IncomingMessage, socket: Socket): void {
   refuse(socket, 'METHOD_NOT_ALLOWED')
 }
 
-/** HTTP/1.1 requires a Host header; Node's own error response has no body. */
-export async function requireHost({ headers, raw }: FastifyRequest): Promise<void> {
-  if (headers.host === undefined && raw.httpVersion === '1.1') {
-    throw invalidPayload('The request has no Host header.')
-  }
+/** HTTP/1.1 requires one Host header. Node's own error response has no body, and of two it reads the first only. */
+export async function requireHost({ raw }: FastifyRequest): Promise<void> {
+  const hosts = raw.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host')
+  if (hosts.length > 1) throw invalidPayload('The request has more than one Host header.')
+  if (hosts.length === 0 && raw.httpVersion === '1.1') throw invalidPayload('The request has no Host header.')
 }
 
 /** Responds and closes our side. A peer that does not close its own would keep the socket open forever. */

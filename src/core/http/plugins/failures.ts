@@ -69,6 +69,8 @@ function wrongMethod(method: string, allowed: string[]): ApiError {
 
 function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
+  // its sender left before the end of the body: nobody reads the answer
+  if (error === request.raw.errored) return new ApiError('INVALID_PAYLOAD')
   if (hasZodFastifySchemaValidationErrors(error)) {
     return invalidRequest(...faultsOf(error.validation as FastifySchemaValidationError[], request))
   }
