@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { openNotes } from '../../src/core/leads/statements/sealed-lead.ts'
+import { hashesOfEmail, openNotes } from '../../src/core/leads/statements/sealed-lead.ts'
 import { testKeys } from '../support/test-keys.ts'
 import { eachField, optionalFieldNames, optionalFields } from '../../src/core/leads/decisions/lead-fields.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
@@ -19,7 +19,8 @@ describe('POST /create-lead', () => {
   }
 
   it('answers 200 with success, a message, the lead’s id and the partner_lead_id that was sent', async () => {
-    const { status, body, headers } = await create({ partner_lead_id: 'LOAN-1' })
+    const email = 'only@example.com'
+    const { status, body, headers } = await create({ partner_lead_id: 'LOAN-1', email })
     expect(status).toBe(200)
     expect(headers['content-type']).toBe('application/json; charset=utf-8')
     expect(body).toEqual({
@@ -30,32 +31,52 @@ describe('POST /create-lead', () => {
     })
   })
 
-  it('names the newest open lead that has the same partner_lead_id, of this partner only', async () => {
+  it.each([
+    ['partner_lead_id', { partner_lead_id: 'LOAN-TWICE' }, { partner_lead_id: 'loan-twice' }],
+    ['address', { email: 'Twice@example.com' }, { email: 'thrice@example.com' }],
+  ])('names the newest open lead of the same partner that has the same %s', async (_, same, similar) => {
+    const mine = await api.addPartner()
     const other = await api.addPartner()
-    const again = async (sender = partner) =>
-      (await sender.post('create-lead', { ...borrower, partner_lead_id: 'LOAN-TWICE' })).body
-    const first = await again()
+    let count = 0
+    const add = async (fields: object, sender = mine) => {
+      const email = `${(count += 1)}@example.com`
+      const { status, body } = await sender.post('create-lead', { ...borrower, email, ...fields })
+      expect(status).toBe(200)
+      return body
+    }
+    const close = (id: number) => mine.post('close-lead', { lead_id: id, reason: 'withdrew' })
+    const first = await add(same)
     expect(first).not.toHaveProperty('duplicate_of')
-    const second = await again()
+    const second = await add(same)
     expect(second.duplicate_of).toBe(first.lead_id)
-    expect((await again()).duplicate_of).toBe(second.lead_id)
-    expect(await again(other)).not.toHaveProperty('duplicate_of')
-    expect((await create({ partner_lead_id: 'loan-twice' })).body).not.toHaveProperty('duplicate_of')
-    const close = (id: number) =>
-      api.sql
-        .updateTable('leads')
-        .set({ closed_at: new Date(), close_reason: 'withdrew' })
-        .where('partner_lead_id', '=', 'LOAN-TWICE')
-        .where('id', '>=', id)
-        .execute()
+    const third = await add(same)
+    expect(third.duplicate_of).toBe(second.lead_id)
+    expect(await add(similar)).not.toHaveProperty('duplicate_of')
+    expect(await add(same, other)).not.toHaveProperty('duplicate_of')
+    await close(third.lead_id)
     await close(second.lead_id)
-    expect((await again(partner)).duplicate_of).toBe(first.lead_id)
+    const fourth = await add(same)
+    expect(fourth.duplicate_of).toBe(first.lead_id)
+    await close(fourth.lead_id)
     await close(first.lead_id)
-    expect(await again()).not.toHaveProperty('duplicate_of')
+    expect(await add(same)).not.toHaveProperty('duplicate_of')
+  })
+
+  it('finds an address in any case, also under an encryption key that is being replaced', async () => {
+    const email = 'grace@example.com'
+    const old = Buffer.alloc(32, 8)
+    const replacing = await prepareApi({ encryptionKeys: [...testKeys, old] })
+    const mine = await replacing.addPartner()
+    const id = await mine.createLead({ email })
+    const [email_hash = null] = hashesOfEmail(email, [old])
+    await replacing.sql.updateTable('leads').set({ email_hash }).where('id', '=', id).execute()
+    const { body } = await mine.post('create-lead', { ...borrower, email: 'Grace@Example.com' })
+    expect(body.duplicate_of).toBe(id)
   })
 
   it('leaves partner_lead_id out when none was sent', async () => {
-    expect(Object.keys((await create({})).body)).toEqual(['success', 'message', 'lead_id'])
+    const { body } = await create({ email: 'nameless@example.com' })
+    expect(Object.keys(body)).toEqual(['success', 'message', 'lead_id'])
   })
 
   it('records the lead with status lead_received and its event with the partner_lead_id', async () => {

@@ -218,7 +218,7 @@ class CreateLeadResponse:
     ignored_fields: list[str] | None = None
     """Names of fields in your request that create-lead does not know, at most 20: what they hold is not stored. Absent if there are none."""
     duplicate_of: int | None = None
-    """An open lead of yours that has the same `partner_lead_id`, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with close-lead. Absent if there is none, and of two requests at the same moment."""
+    """An open lead of yours that has the same `partner_lead_id` or the same email address, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with close-lead. Absent if there is none, and of two requests at the same moment."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -197,7 +197,7 @@ export interface CreateLeadResponse {
   partnerLeadId?: string
   /** Names of fields in your request that `leads.create` does not know, at most 20: what they hold is not stored. Absent if there are none. */
   ignoredFields?: string[]
-  /** An open lead of yours that has the same `partnerLeadId`, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with `leads.close`. Absent if there is none, and of two requests at the same moment. */
+  /** An open lead of yours that has the same `partnerLeadId` or the same email address, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with `leads.close`. Absent if there is none, and of two requests at the same moment. */
   duplicateOf?: number
 }
 

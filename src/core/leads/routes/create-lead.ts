@@ -76,7 +76,7 @@ const schema = operation({
     duplicate_of: id
       .optional()
       .describe(
-        'An open lead of yours that has the same `partner_lead_id`, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with close-lead. Absent if there is none, and of two requests at the same moment.',
+        'An open lead of yours that has the same `partner_lead_id` or the same email address, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with close-lead. Absent if there is none, and of two requests at the same moment.',
       ),
   }),
   responseHeaders: ['Idempotent-Replayed'],

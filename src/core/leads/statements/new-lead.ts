@@ -6,7 +6,7 @@ import { currentGeneration } from '../../record/statements/generation.ts'
 import { insertKey, type KeyedRequest, requestHashPlace } from '../../idempotency/statements/answers.ts'
 import { jsonb } from '../../database/jsonb.ts'
 import type { ReservedLeadId } from './ids.ts'
-import { type Borrower, hashOfBorrower, sealBorrower, sealFields } from './sealed-lead.ts'
+import { type Borrower, hashesOfEmail, hashOfBorrower, sealBorrower, sealFields } from './sealed-lead.ts'
 import type { Sql } from '../../database/orm.ts'
 import { seal } from '../../sealing/seal.ts'
 
@@ -42,23 +42,32 @@ interface KeptKey extends KeyedRequest {
   response: string
 }
 
-/** How many of a partner's leads with one `partner_lead_id` are looked at, so that no number of closed ones costs more. */
+/** How many of a partner's leads with one `partner_lead_id` or address are looked at, so that no number of closed ones costs more. */
 const LOOKED_AT = 20
 
-/** The newest open lead that has the same `partner_lead_id`; nobody is locked, so of two at once neither sees the other. */
-const duplicateOf = (partnerId: number, partnerLeadId: string) => raw`(
-  select id from (
-    select id, closed_at from leads where partner_id = ${partnerId} and partner_lead_id = ${partnerLeadId}
-    order by id desc limit ${raw.lit(LOOKED_AT)}
-  ) as newest where closed_at is null order by id desc limit 1
-)`
+/**
+ * The newest open lead that has the same `partner_lead_id` or address; nobody is locked, so of two at once neither sees the
+ * other.
+ *
+ * @param emailHashes one for each encryption key: each is looked up in the index by itself.
+ */
+const duplicateOf = (partnerId: number, partnerLeadId: string | null, emailHashes: readonly string[]) => raw`
+  select max(id) as id from (
+    (select id, closed_at from leads where partner_id = ${partnerId} and partner_lead_id = ${partnerLeadId}
+      order by id desc limit ${raw.lit(LOOKED_AT)})
+    union all
+    select own.id, own.closed_at from unnest(${emailHashes}::text[]) as hash cross join lateral (
+      select id, closed_at from leads where email_hash = hash and partner_id = ${partnerId}
+      order by id desc limit ${raw.lit(LOOKED_AT)}
+    ) as own
+  ) as newest where closed_at is null`
 
 /**
  * Inserts a lead, its `lead_received` event, that event's delivery, which is due at once by PostgreSQL's clock, and, if there are, the idempotency key and what
  * a capability adds: all in one statement, to save round trips.
  *
  * @param encryptionKeys what describes the borrower is sealed under the first of them.
- * @returns `undefined` if the key is taken; else the event’s id, and the open lead that has the same `partner_lead_id`, if there is one. Waits
+ * @returns `undefined` if the key is taken; else the event’s id, and the open lead that has the same `partner_lead_id` or address, if there is one. Waits
  *   for the commit of a concurrent request with the same key.
  */
 export async function insertLead(
@@ -81,11 +90,8 @@ export async function insertLead(
     partnerLeadId,
   }
   const ids = raw`${leadId}::int, ${partnerId}::int`
-  const earlier =
-    partnerLeadId === null
-      ? raw``
-      : raw`earlier as materialized (select ${duplicateOf(partnerId, partnerLeadId)} as id), `
-  const earlierId = partnerLeadId === null ? raw`null::int` : raw`(select id from earlier)`
+  const earlier = duplicateOf(partnerId, partnerLeadId, hashesOfEmail(lead.email, encryptionKeys))
+  const earlierId = raw`(select id from earlier)`
   const key = kept === undefined ? raw`key as (select)` : keepKey(leadId, kept, earlierId, encryptionKeys)
   const fields = sealFields(
     leadId,
@@ -94,7 +100,7 @@ export async function insertLead(
   )
   const personal = sealBorrower(leadId, lead, encryptionKeys)
   const { rows } = await raw<{ duplicate_of: number | null }>`
-    with ${earlier}${key}, lead as (
+    with earlier as materialized (${earlier}), ${key}, lead as (
       insert into leads (id, partner_id, personal, email_hash, ${optionalColumns}, status, next_position, next_sequence,
         last_event_at, created_at, updated_at, generation)
       select ${ids}, ${personal}, ${hashOfBorrower(lead, personal, encryptionKeys)}, ${raw.join(Object.values(fields))},

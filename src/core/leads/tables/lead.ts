@@ -19,7 +19,7 @@ export const Lead = defineEntity({
     partnerLeadId: p.text().nullable(),
     /** Who the borrower is: name, email address and phone number, sealed; null once they are erased. */
     personal: p.text().nullable(),
-    /** By which staff find a lead: a keyed hash of its email address, under the key that `personal` is sealed with. */
+    /** By which staff find a lead, and create-lead another of the same borrower: a keyed hash of its email address, under the key that `personal` is sealed with. */
     emailHash: p.text().nullable(),
     ficoRange: p.text().nullable(),
     loanOfficerId: p.text().nullable(),
@@ -77,7 +77,7 @@ export const Lead = defineEntity({
     {
       name: 'leads_email_hash_index',
       expression:
-        'create index leads_email_hash_index on leads (email_hash, id) where email_hash is not null',
+        'create index leads_email_hash_index on leads (email_hash, partner_id, id) where email_hash is not null',
     },
     {
       name: 'leads_ended_index',
