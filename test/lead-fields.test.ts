@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { emptyLeads } from '../src/capabilities/erasure/statements/empty.ts'
 import {
   changeableFields,
   eachField,
@@ -66,5 +67,14 @@ describe('the optional fields of a lead', () => {
       ...changes,
       metadata: {},
     })
+  })
+
+  it('are emptied by an erasure where the table says so, and kept where it does not', async () => {
+    await context.sql.transaction().execute((trx) => emptyLeads(trx, [leadId]))
+    const rows = context.sql.selectFrom('leads').select(optionalFieldNames).where('id', '=', leadId)
+    const row = await rows.executeTakeFirstOrThrow()
+    expect(optionalFieldNames.filter((name) => row[name] === null)).toEqual(
+      optionalFieldNames.filter((name) => optionalFields[name].erased),
+    )
   })
 })

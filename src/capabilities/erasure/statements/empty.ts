@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../../../core/database/orm.ts'
 import { canceled } from '../../../core/deliveries/statements/cancel-open.ts'
+import { eachField, erasedFields } from '../../../core/leads/decisions/lead-fields.ts'
 import type { AnyCloseReason } from '../../../core/leads/decisions/reasons.ts'
 import { leadsChange } from '../../../core/leads/statements/leads-now.ts'
 
@@ -8,9 +9,7 @@ import { leadsChange } from '../../../core/leads/statements/leads-now.ts'
 const emptied = {
   personal: null,
   email_hash: null,
-  fico_range: null,
-  loan_officer_id: null,
-  notes: null,
+  ...eachField(erasedFields, () => null),
   metadata: raw<Record<string, string>>`'{}'::jsonb`,
 }
 

@@ -1,6 +1,6 @@
 /**
  * The fields of a lead that partners send: the one table from which requests and responses of the API, the columns that
- * are written, and staff's view derive. A field's column is in `src/core/leads/tables/lead.ts`, its rule in
+ * are written and erased, and staff's view derive. A field's column is in `src/core/leads/tables/lead.ts`, its rule in
  * `src/core/http/fields.ts`; the compiler asks for both.
  *
  * Source: interface specification, section 2.1.
@@ -13,16 +13,18 @@ interface LeadField {
   readonly changeable: boolean
   /** Whether get-lead returns it. */
   readonly returned: boolean
+  /** Whether an erasure empties it: all that says something of the borrower. */
+  readonly erased: boolean
 }
 
 /** Who the borrower is. */
 export const requiredFields = ['first_name', 'last_name', 'email', 'phone'] as const
 
 export const optionalFields = {
-  partner_lead_id: { label: 'partner’s lead id', changeable: true, returned: true },
-  fico_range: { label: 'FICO range', changeable: true, returned: true },
-  loan_officer_id: { label: 'loan officer', changeable: true, returned: true },
-  notes: { label: 'notes', changeable: false, returned: false },
+  partner_lead_id: { label: 'partner’s lead id', changeable: true, returned: true, erased: false },
+  fico_range: { label: 'FICO range', changeable: true, returned: true, erased: true },
+  loan_officer_id: { label: 'loan officer', changeable: true, returned: true, erased: true },
+  notes: { label: 'notes', changeable: false, returned: false, erased: true },
 } as const satisfies Record<string, LeadField>
 
 export type OptionalField = keyof typeof optionalFields
@@ -34,8 +36,11 @@ type With<Property extends keyof LeadField> = {
 export const optionalFieldNames = Object.keys(optionalFields) as OptionalField[]
 export const changeableFields = fieldsWith('changeable')
 export const returnedFields = fieldsWith('returned')
+export const erasedFields = fieldsWith('erased')
 
-function fieldsWith<Property extends 'changeable' | 'returned'>(property: Property): With<Property>[] {
+function fieldsWith<Property extends 'changeable' | 'returned' | 'erased'>(
+  property: Property,
+): With<Property>[] {
   return optionalFieldNames.filter((name): name is With<Property> => optionalFields[name][property])
 }
 
