@@ -99,7 +99,7 @@ describe('migrate', () => {
     ['names another role', () => as(ownerUrl, 'other', 'x'), /must name the role referrals_service/],
     [
       'has another database',
-      () => withDatabase(service('first'), 'postgres'),
+      () => withDatabase(service('first'), 'another'),
       /name different databases: correct one/,
     ],
   ])('refuses a DATABASE_URL that %s', async (_, faulty, says) => {

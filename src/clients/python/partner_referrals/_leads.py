@@ -39,7 +39,7 @@ class CreatedLead:
     ignored_fields: Sequence[str]
     """Fields of the request that the API does not know: they were not stored."""
     duplicate_of: int | None
-    """An open lead of yours with the same `partner_lead_id`: you may have referred this borrower twice."""
+    """An open lead of yours with the same `partner_lead_id` or address: you may have referred this borrower twice."""
 
 
 class Leads:

@@ -83,7 +83,7 @@ export interface CreatedLead {
   partnerLeadId: string | undefined
   /** Fields of the request that the API does not know: they were not stored. */
   ignoredFields: readonly string[]
-  /** An open lead of yours with the same `partnerLeadId`: you may have referred this borrower twice. */
+  /** An open lead of yours with the same `partnerLeadId` or address: you may have referred this borrower twice. */
   duplicateOf: number | undefined
 }
 
