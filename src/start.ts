@@ -61,8 +61,6 @@ async function start(): Promise<void> {
     dataDirectory,
     environment,
     onSpawn: adopt,
-    // Ctrl-C also ends the programs whose version we ask for, and they would be reported as missing
-    report: (line) => (ending ? undefined : console.error(line)),
     print: (line) => print(line),
   })
   isReady = true

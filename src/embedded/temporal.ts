@@ -74,11 +74,11 @@ function serverFlags({ port, uiPort, databaseFile, settings = [] }: TemporalOpti
  * Temporal: the server that TEMPORAL_ADDRESS names, or one of ours, which answers once `start` has resolved; `variables` say
  * how our processes, and the Temporal CLI, find it.
  */
-export async function planTemporal({ dataDirectory, environment, report, onSpawn }: SandboxOptions) {
+export async function planTemporal({ dataDirectory, environment, onSpawn }: SandboxOptions) {
   const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE = 'default', TEMPORAL_UI_URL = '' } = environment
   if (TEMPORAL_ADDRESS)
     return { variables: { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_UI_URL }, start: async () => {} }
-  const program = await findTemporal({ environment, report })
+  const program = await findTemporal(environment)
   const port = await freePort(7233)
   const uiPort = await freePort(8233)
   const logFile = path.join(dataDirectory, 'temporal.log')

@@ -92,7 +92,7 @@ export async function startBareTemporal(
   onSpawn: (server: Launched) => void,
 ): Promise<string> {
   const { address } = await startTemporal({
-    program: await findTemporal({ environment, report: (line) => process.stderr.write(`${line}\n`) }),
+    program: await findTemporal(environment),
     port: await freePort(randomInt(17_000, 19_000)),
     databaseFile: path.join(folder, 'temporal.db'),
     logFile: path.join(folder, 'temporal.log'),

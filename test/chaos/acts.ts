@@ -48,7 +48,7 @@ export async function deployBadBuild({ deployment, faults }: Stage): Promise<num
   await killed(deployment, faults, workers)
   const query = `ExecutionStatus = 'Running' AND BuildIds = 'unversioned:${id}'`
   const { count } = await client.workflow.count(query)
-  const program = await findTemporal({ environment: process.env, report: () => {} })
+  const program = await findTemporal(process.env)
   const options = ['--address', temporal.address, '--query', query, '--reason', 'rolled back', '--yes']
   const reset = ['workflow', 'reset', '--type', 'BuildId', '--build-id', id, ...options]
   const { stdout } = await promisify(execFile)(program, reset)

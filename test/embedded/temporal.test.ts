@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/folder.ts'
 test('serves the namespace and the search attributes as soon as it is ready, and again after a restart', async () => {
   const folder = temporaryFolder()
   const environment = process.env
-  const program = await findTemporal({ environment, report: () => {} })
+  const program = await findTemporal(environment)
   for (const start of ['first', 'second']) {
     const server = await startTemporal({
       program,

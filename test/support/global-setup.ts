@@ -52,7 +52,7 @@ async function startDatabase(): Promise<string> {
 async function startTemporalServer(): Promise<string> {
   // its garbage collector takes processor time, which is scarce here, to save memory, which is not
   const environment = { GOGC: '400', ...process.env }
-  const program = await findTemporal({ environment, report: (line) => console.error(line) })
+  const program = await findTemporal(environment)
   const logFile = path.join(folder, 'temporal.log')
   const { address } = await startTemporal({
     program,

@@ -15,7 +15,7 @@ import { atEnd } from './at-end.ts'
 export async function ownTemporal(settings: string[] = []) {
   const folder = mkdtempSync(path.join(tmpdir(), 'referrals-temporal-'))
   const environment = process.env
-  const program = await findTemporal({ environment, report: (line) => console.error(line) })
+  const program = await findTemporal(environment)
   const port = await anyPort()
   let running: Launched | undefined
   const start = async () => {

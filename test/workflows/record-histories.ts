@@ -73,7 +73,7 @@ describe('histories', () => {
   /** As the Temporal CLI writes it, which is how production's are taken. */
   async function historyOf(fixture: Fixture, workflowId: string, runId: string): Promise<unknown> {
     const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = fixture.service.environment
-    const program = await findTemporal({ environment: process.env, report: () => {} })
+    const program = await findTemporal(process.env)
     const which = ['--workflow-id', workflowId, '--run-id', runId, '--output', 'json']
     const where = ['--address', address, '--namespace', namespace]
     const show = promisify(execFile)
