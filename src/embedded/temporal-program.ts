@@ -50,7 +50,7 @@ export async function findTemporal(environment: NodeJS.ProcessEnv, releases = OF
     process.once('exit', remove)
     try {
       // this is the longest wait of a first start
-      console.error(`Downloading Temporal CLI ${VERSION} from ${from} (once, about 50 MB) …`)
+      process.stderr.write(`Downloading Temporal CLI ${VERSION} from ${from} (once, about 50 MB) …\n`)
       fs.renameSync(await fetchInto(folder, environment, releases), cached)
       return cached
     } catch (error) {

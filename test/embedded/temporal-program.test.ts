@@ -86,7 +86,7 @@ async function downloads(line: string, checksum?: string) {
 }
 
 const find = (environment: NodeJS.ProcessEnv, releases = nobody) => {
-  const said = jest.spyOn(console, 'error').mockImplementation(() => {})
+  const said = jest.spyOn(process.stderr, 'write').mockImplementation(() => true)
   const all = { PATH: toolPath, XDG_CACHE_HOME: path.dirname(cacheFolder), ...environment }
   return { found: findTemporal(all, releases).finally(() => said.mockRestore()), said: said.mock.calls }
 }
