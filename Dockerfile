@@ -27,5 +27,9 @@ COPY --from=build /service/node_modules/.cache ./node_modules/.cache
 # a new volume takes its owner from here
 RUN mkdir /var/lib/erasures && chown 1000:1000 /var/lib/erasures
 USER 1000
-EXPOSE 3000 9464
+# The API, probes and metrics, and the metrics of Temporal's SDK: whoever runs the container says who reaches them.
+EXPOSE 3000 9464 9465
+ENV HOST=0.0.0.0 METRICS_HOST=0.0.0.0 METRICS_PORT=9464 TEMPORAL_METRICS_PORT=9465
+HEALTHCHECK --interval=5s --start-period=60s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:9464/readyz').then(({ ok }) => process.exit(ok ? 0 : 1))"]
 CMD ["node", "src/server.ts"]
