@@ -21,7 +21,7 @@ import { fail, failIfOtherEnvironment, reasonOf } from './fail.ts'
 import { watchFirstAnswer } from './first-answer.ts'
 import { startHealthServer } from './health.ts'
 import { createApiMetrics } from './metrics/api.ts'
-import { registerApiDatabase } from './metrics/database.ts'
+import { registerDatabaseUp } from './metrics/database.ts'
 import { registerProcess } from './metrics/process.ts'
 import { boundedStarts } from './core/leads/workflows/bounded-starts.ts'
 import { createTemporalClient, reachTemporal } from './core/temporal/client.ts'
@@ -89,7 +89,7 @@ export async function runApi({ config, temporal, build, log, stopWith }: ApiSett
     reachTemporal: () => reachTemporal(client),
     certificates: { api: tlsFiles.tls?.cert, temporal_client: clientCertificate(temporal) },
   })
-  registerApiDatabase(registry, async () => (await findSharedFault()) === undefined)
+  registerDatabaseUp(registry, async () => (await findSharedFault()) === undefined)
   const tools = {
     environment: config.ENVIRONMENT,
     client,

@@ -8,7 +8,6 @@ import { workerPatience } from './core/database/mikro-orm.config.ts'
 import { connectCounted, sqlOf } from './core/database/orm.ts'
 import { readBacklog } from './core/deliveries/statements/backlog.ts'
 import { createSender } from './core/deliveries/webhooks/send.ts'
-import { endingKeys } from './core/partners/worker.ts'
 import { createEndpointStarter } from './core/endpoints/workflows/endpoints.ts'
 import { createReferrals } from './core/leads/workflows/referrals.ts'
 import { createTemporalClient, reachTemporal } from './core/temporal/client.ts'
@@ -24,9 +23,8 @@ import { findDatabaseFault, warnOfConnections } from './database-fault.ts'
 import { fail, reasonOf } from './fail.ts'
 import { startHealthServer } from './health.ts'
 import { registerBacklog } from './metrics/backlog.ts'
-import { registerWorkerDatabase } from './metrics/database.ts'
+import { registerDatabaseUp } from './metrics/database.ts'
 import { registerProcess } from './metrics/process.ts'
-import { registerWaiting } from './metrics/waiting.ts'
 import { createWorkerMetrics, type WorkerObserver } from './metrics/worker.ts'
 import { registerReadiness } from './metrics/readiness.ts'
 import type { TemporalOutage } from './temporal-outage.ts'
@@ -149,9 +147,8 @@ function createTools({ config, temporal, build, log }: WorkerSettings, servers: 
     reachTemporal: () => reachTemporal(client),
     certificates: { temporal_client: clientCertificate(temporal) },
   })
-  registerWorkerDatabase(registry, async () => (await findDatabaseFault(sql)) === undefined)
+  registerDatabaseUp(registry, async () => (await findDatabaseFault(sql)) === undefined)
   registerBacklog(registry, () => readBacklog(sql))
-  registerWaiting(registry, sql, [endingKeys])
   return {
     referrals: createReferrals({ client, sql, onCutOff }),
     startEndpoint: createEndpointStarter(client),

@@ -176,7 +176,7 @@ describe('metrics', () => {
       const secrets = service.sql.updateTable('endpoint_secrets')
       await secrets.set((eb) => ({ ciphertext: raw<string>`${eb.ref('ciphertext')} || 'damaged'` })).execute()
       const leadId = await leads.start()
-      await reaches('referrals_webhook_secrets_unreadable_total', {}, 1)
+      await reaches('referrals_activity_failures_total', { activity: 'deliverWebhook' }, 1)
       const said = /"msg":"a webhook waits: its signing secret cannot be decrypted"/
       await until(async () => said.test(worker.output()))
       expect(leads.arrivals(leadId)).toEqual([])

@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import { clockAheadSeconds } from '../core/database/clock.ts'
 import type { PoolUse, Sql } from '../core/database/orm.ts'
 import { cached, registerGauge } from './waiting.ts'
@@ -8,25 +8,8 @@ export interface DatabaseUse {
   pool: () => PoolUse
 }
 
-/** Registers how a process uses PostgreSQL: its connections, and how far the two clocks are apart. */
+/** Registers how a process uses PostgreSQL: who waits for a connection, and how far the two clocks are apart. */
 export function registerDatabaseUse(registry: Registry, { sql, pool }: DatabaseUse): void {
-  const connections: Gauge<'state'> = new Gauge({
-    name: 'referrals_database_connections',
-    help: 'Connections to PostgreSQL of this process, by what they do',
-    labelNames: ['state'],
-    registers: [registry],
-    collect() {
-      const { used, idle } = pool()
-      connections.set({ state: 'used' }, used)
-      connections.set({ state: 'idle' }, idle)
-    },
-  })
-  registerGauge(
-    registry,
-    'referrals_database_connections_limit',
-    'Connections to PostgreSQL that this process may have',
-    async () => pool().limit,
-  )
   registerGauge(
     registry,
     'referrals_database_connections_waiting',
@@ -42,22 +25,12 @@ export function registerDatabaseUse(registry: Registry, { sql, pool }: DatabaseU
   )
 }
 
-/** Registers whether the API can work with PostgreSQL. */
-export function registerApiDatabase(registry: Registry, isDatabaseUp: () => Promise<boolean>): void {
+/** Registers whether a process can work with PostgreSQL. */
+export function registerDatabaseUp(registry: Registry, isDatabaseUp: () => Promise<boolean>): void {
   registerGauge(
     registry,
-    'referrals_api_database_up',
+    'referrals_database_up',
     'Whether PostgreSQL answers this process, and its record can be used: 1 or 0',
-    async () => ((await isDatabaseUp()) ? 1 : 0),
-  )
-}
-
-/** Registers whether PostgreSQL serves a worker. */
-export function registerWorkerDatabase(registry: Registry, isDatabaseUp: () => Promise<boolean>): void {
-  registerGauge(
-    registry,
-    'referrals_worker_database_up',
-    'Whether PostgreSQL answers this process: 1 or 0',
     async () => ((await isDatabaseUp()) ? 1 : 0),
   )
 }

@@ -1,25 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Gauge, type Registry } from 'prom-client'
-import type { Sql } from '../core/database/orm.ts'
 
 const CACHE_MS = 5000
 /** Prometheus waits ten seconds for all metrics, and PostgreSQL may be away. */
 const READ_LIMIT_MS = 2000
-
-/** Gauges of what waits in a room: what each means, by its name. All are read together. */
-export interface Waiting {
-  help: Readonly<Record<string, string>>
-  read: (sql: Sql) => Promise<Readonly<Record<string, number | undefined>>>
-}
-
-/** Registers the gauges of rooms. They are read on a scrape, at most once in five seconds. */
-export function registerWaiting(registry: Registry, sql: Sql, rooms: readonly Waiting[]): void {
-  for (const { help, read } of rooms) {
-    const latest = cached(() => read(sql))
-    for (const [name, text] of Object.entries(help))
-      registerGauge(registry, name, text, async () => (await latest())?.[name])
-  }
-}
 
 /** Registers a gauge that has no value while none can be read. */
 export function registerGauge(

@@ -61,10 +61,6 @@ export function createWorkerMetrics(log: Logger): { registry: Registry; observe:
     'Endpoints and webhooks that began to fail, were paused, were given up, or recovered',
     'kind',
   )
-  const unreadable = counter(
-    'referrals_webhook_secrets_unreadable_total',
-    'Webhooks not sent because a signing secret cannot be decrypted',
-  )
   // an alert on an increase needs the zero before the first
   for (const kind of Object.keys(MESSAGES)) notices.inc({ kind }, 0)
   for (const outcome of ['sent', 'not_allowed', 'refused']) mails.inc({ outcome }, 0)
@@ -93,7 +89,7 @@ export function createWorkerMetrics(log: Logger): { registry: Registry; observe:
         log[level]({ ...facts, ...(eventId !== undefined && { event_id: eventId }) }, MESSAGES[kind])
       },
       unreadable({ endpointId, partnerId, reason }) {
-        unreadable.inc()
+        failures.inc({ activity: 'deliverWebhook' })
         const facts = { endpoint_id: endpointId, partner_id: partnerId, reason }
         log.error(facts, 'a webhook waits: its signing secret cannot be decrypted')
       },

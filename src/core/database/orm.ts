@@ -9,10 +9,8 @@ export type { Sql } from '../../tables.ts'
 /** Connections of a process. */
 export interface PoolUse {
   used: number
-  idle: number
   /** Statements that wait for one. */
   waiting: number
-  limit: number
 }
 
 /** Connects lazily: the first query opens the first connection. */
@@ -27,13 +25,13 @@ export interface DatabaseSettings {
 
 /** As `connect`, for API and worker: with what is known of their connections. */
 export async function connectCounted(settings: DatabaseSettings, patience: Patience) {
-  const { DATABASE_URL, DATABASE_POOL: limit } = settings
+  const { DATABASE_URL, DATABASE_POOL: connections } = settings
   let pool: Pool | undefined
   const onPool = (made: Pool) => (pool = made)
-  const orm = await connect(DATABASE_URL, patience, { connections: limit, onPool })
+  const orm = await connect(DATABASE_URL, patience, { connections, onPool })
   const poolUse = (): PoolUse => {
-    const { totalCount = 0, idleCount: idle = 0, waitingCount: waiting = 0 } = pool ?? {}
-    return { used: totalCount - idle, idle, waiting, limit }
+    const { totalCount = 0, idleCount = 0, waitingCount: waiting = 0 } = pool ?? {}
+    return { used: totalCount - idleCount, waiting }
   }
   return { orm, poolUse }
 }
