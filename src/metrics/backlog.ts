@@ -21,17 +21,11 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
     ({ oldestDueSeconds }) => oldestDueSeconds,
   )
   gauge(
-    'referrals_deliveries_retrying',
-    'Webhooks that failed and wait for their next attempt',
-    ({ retrying }) => retrying,
-  )
-  gauge(
     'referrals_delivery_oldest_undelivered_seconds',
     'How long ago the oldest event was recorded whose webhook is open and not held',
     ({ oldestUndeliveredSeconds }) => oldestUndeliveredSeconds,
   )
   gauge('referrals_resends_waiting', 'Settled webhooks that wait to be resent', ({ resends }) => resends)
-  gauge('referrals_leads_unstarted', 'Leads whose workflow is not started yet', ({ unstarted }) => unstarted)
   gauge(
     'referrals_lead_oldest_unstarted_seconds',
     'How long the oldest lead without a workflow has waited for one',

@@ -37,10 +37,8 @@ describe('what waits', () => {
     expect(counts).toEqual({
       due: 2,
       held: 0,
-      retrying: 0,
       resends: 0,
       endpoints: { active: 1, failing: 0, paused: 0, draining: 0 },
-      unstarted: 2,
     })
     expect(oldestDueSeconds).toBeGreaterThan(3590)
     expect(oldestDueSeconds).toBeLessThan(3700)
@@ -67,14 +65,14 @@ describe('what waits', () => {
     await sql.updateTable('deliveries').set({ next_attempt_at: hourAhead, failures: 3 }).execute()
     await sql.updateTable('endpoints').set({ failing_since: new Date() }).execute()
     const backlog = await readBacklog(sql)
-    expect(backlog).toMatchObject({ due: 0, oldestDueSeconds: 0, retrying: 2 })
+    expect(backlog).toMatchObject({ due: 0, oldestDueSeconds: 0 })
     expect(backlog.oldestUndeliveredSeconds).toBeGreaterThan(0)
     expect(backlog.endpoints).toEqual({ active: 0, failing: 1, paused: 0, draining: 0 })
   })
 
   it('counts all open webhooks to a paused endpoint as held', async () => {
     await pauseEndpoint(sql, partnerId)
-    const none = { due: 0, oldestDueSeconds: 0, retrying: 0, oldestUndeliveredSeconds: 0 }
+    const none = { due: 0, oldestDueSeconds: 0, oldestUndeliveredSeconds: 0 }
     expect(await readBacklog(sql)).toMatchObject({ ...none, held: 3 })
   })
 

@@ -9,10 +9,8 @@ export interface Backlog {
   due: number
   /** How long the oldest of them has been due, in seconds; 0 when there is none. */
   oldestDueSeconds: number
-  /** Those of them, due or not, that have failed and wait for their next attempt. */
-  retrying: number
   /**
-   * Since when the oldest open delivery of them has waited, in seconds since its event was recorded, whatever it waits
+   * Since when the oldest of them, due or not, has waited, in seconds since its event was recorded, whatever it waits
    * for; 0 when there is none. Deliveries that are held do not count.
    */
   oldestUndeliveredSeconds: number
@@ -22,9 +20,7 @@ export interface Backlog {
   resends: number
   /** `failing`: active, and every attempt since then has failed. */
   endpoints: { active: number; failing: number; paused: number; draining: number }
-  /** Open leads whose workflow is not known to be started. */
-  unstarted: number
-  /** How long the oldest of them has waited, in seconds; 0 when there is none. */
+  /** How long the oldest open lead whose workflow is not known to be started has waited, in seconds; 0 when there is none. */
   oldestUnstartedSeconds: number
 }
 
@@ -32,7 +28,7 @@ export interface Backlog {
 export async function readBacklog(sql: Sql): Promise<Backlog> {
   const { rows } = await raw<Omit<Backlog, 'oldestUndeliveredSeconds'> & Oldest>`
     with open as materialized (
-      select d.lead_id, d.sequence, d.event_id, d.failures, d.next_attempt_at, e.state = 'paused' as held,
+      select d.lead_id, d.sequence, d.event_id, d.next_attempt_at, e.state = 'paused' as held,
         -- the others get few requests, so that theirs are late however many workers there are
         e.state = 'active' and e.paced_until is null
           and coalesce(e.failing_since > clock_timestamp() - ${BREAK_AFTER_MS} * interval '1 millisecond', true) as takes
@@ -40,7 +36,7 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
       where d.state = 'pending'
     ), first as (
       -- those after a lead's first wait for it, however old they are
-      select distinct on (lead_id) next_attempt_at, event_id, failures, takes
+      select distinct on (lead_id) next_attempt_at, event_id, takes
       from open where not held order by lead_id, sequence
     ), due as (
       select count(*)::int as due,
@@ -49,7 +45,6 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
     )
     select due.due, due.oldest as "oldestDueSeconds",
       clock_timestamp() as now,
-      (select count(*)::int from first where failures > 0) as retrying,
       -- ids of events are in the order of their time
       (select min(event_id) from first) as "oldestId",
       (select count(*)::int from open where held) as held,
@@ -60,10 +55,9 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
         'paused', count(*) filter (where state = 'paused'),
         'draining', count(*) filter (where state = 'draining')
       ) from endpoints where url is not null) as endpoints,
-      unstarted.count as unstarted, unstarted.oldest as "oldestUnstartedSeconds"
+      unstarted.oldest as "oldestUnstartedSeconds"
     from due, (
-      select count(*)::int as count,
-        coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as oldest
+      select coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as oldest
       from leads where workflow_started_at is null and closed_at is null
     ) unstarted
   `.execute(sql)
