@@ -61,14 +61,6 @@ export function createScoreActivities(dependencies: ActivityDependencies) {
   return { recordScoreUpdate: recordScoreUpdateActivity(dependencies) }
 }
 
-/** Those that wait for other activities, and have a task queue of their own. */
-export function createWaitingActivities(dependencies: ActivityDependencies) {
-  return {
-    ...inSandbox(dependencies, clockActivities(dependencies)),
-    ...restoreActivities(dependencies),
-  }
-}
-
 /** The activities over what they need: nothing here reads the environment or opens a connection. */
 export function createActivities(dependencies: ActivityDependencies) {
   const { sql } = dependencies

@@ -16,7 +16,6 @@ import { watchNamespace } from './core/temporal/namespace-guard.ts'
 import {
   deliveriesWorkerOptions,
   scoresWorkerOptions,
-  waitingWorkerOptions,
   workerOptions,
 } from './core/temporal/worker-options.ts'
 import { findDatabaseFault, warnOfConnections } from './database-fault.ts'
@@ -164,7 +163,7 @@ function createTools({ config, temporal, build, log }: WorkerSettings, servers: 
 
 type Work = Pick<
   ReturnType<typeof workerActivities>,
-  'activities' | 'deliveryActivities' | 'scoreActivities' | 'waitingActivities'
+  'activities' | 'deliveryActivities' | 'scoreActivities'
 > & {
   bundle: Awaited<ReturnType<typeof workflowBundle>>
   observe: Pick<WorkerObserver, 'activityFailed'>
@@ -179,7 +178,7 @@ interface Workers {
 async function createWorkers(
   { config, temporal }: WorkerSettings,
   connection: NativeConnection,
-  { bundle, activities, deliveryActivities, scoreActivities, waitingActivities, observe }: Work,
+  { bundle, activities, deliveryActivities, scoreActivities, observe }: Work,
 ): Promise<Workers> {
   const interceptors = { activity: [countedFailures(observe.activityFailed)] }
   const create = async (options: WorkerOptions) =>
@@ -192,9 +191,6 @@ async function createWorkers(
     await create({ ...deliveriesWorkerOptions(config), activities: deliveryActivities }),
     await create({ ...scoresWorkerOptions(config), activities: scoreActivities }),
   ]
-  // only capabilities wait; a worker with nothing to do is refused
-  if (Object.keys(waitingActivities).length > 0)
-    all.push(await create({ ...waitingWorkerOptions(config), activities: waitingActivities }))
   return { main: worker, all }
 }
 

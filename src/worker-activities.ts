@@ -7,7 +7,6 @@ import {
   createActivities,
   createDeliveryActivities,
   createScoreActivities,
-  createWaitingActivities,
 } from '../activities/index.ts'
 import { fewAtATime, type Mailer } from '../activities/mailer.ts'
 import { createOnboardingMails } from '../activities/onboarding-mails.ts'
@@ -91,7 +90,6 @@ export function workerActivities(options: Options) {
     activities: createActivities(dependencies),
     deliveryActivities: createDeliveryActivities(dependencies),
     scoreActivities: createScoreActivities(dependencies),
-    waitingActivities: createWaitingActivities(dependencies),
     settled: () => Promise.all([firstAttempts.settled(), onboardingMails.settled()]),
   }
 }

@@ -41,7 +41,7 @@ interface Progress {
   failures?: number
 }
 
-/** What moves a lead's clock. Both wait for activities of the lead, so they have a queue of their own. */
+/** What moves a lead's clock. Both wait for activities of the lead, and give their place back after a second. */
 export function clockActivities(dependencies: Dependencies) {
   const { sql, tellClock } = dependencies
 

@@ -2,7 +2,6 @@ import { expect, it } from '@jest/globals'
 import {
   deliveriesWorkerOptions,
   scoresWorkerOptions,
-  waitingWorkerOptions,
   workerOptions,
 } from '../../src/core/temporal/worker-options.ts'
 import { readConfig } from '../../src/config.ts'
@@ -10,7 +9,7 @@ import { readConfig } from '../../src/config.ts'
 const optionsOf = (version: Record<string, string>) => {
   const environment = { ENVIRONMENT: 'sandbox', ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64') }
   const config = readConfig('worker', {}, { ...environment, DATABASE_URL: 'postgresql://x/y', ...version })
-  return [workerOptions, deliveriesWorkerOptions, scoresWorkerOptions, waitingWorkerOptions].map(
+  return [workerOptions, deliveriesWorkerOptions, scoresWorkerOptions].map(
     (options) => (options(config) as { workerDeploymentOptions?: unknown }).workerDeploymentOptions,
   )
 }
@@ -19,6 +18,6 @@ it('each queue is polled as the version that is deployed, so that a rollback tak
   const version = { deploymentName: 'referrals', buildId: 'v2' }
   const deployment = { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' }
   const set = { TEMPORAL_DEPLOYMENT_NAME: 'referrals', TEMPORAL_WORKER_BUILD_ID: 'v2' }
-  expect(optionsOf(set)).toEqual(Array.from({ length: 4 }, () => deployment))
-  expect(optionsOf({})).toEqual(Array.from({ length: 4 }, () => undefined))
+  expect(optionsOf(set)).toEqual(Array.from({ length: 3 }, () => deployment))
+  expect(optionsOf({})).toEqual(Array.from({ length: 3 }, () => undefined))
 })

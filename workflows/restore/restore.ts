@@ -1,14 +1,11 @@
 import { setCurrentDetails, setDefaultSignalHandler } from '@temporalio/workflow'
 import type { restoreActivities } from '../../activities/restore/restore.ts'
-import { WAITING_QUEUE } from '../../src/core/temporal/decisions/waiting-queue.ts'
 import { policies } from '../policies.ts'
 import { interruptible } from '../proxies.ts'
 
 type Activities = ReturnType<typeof restoreActivities>
 
-/** Waits for each of the leads. */
-const { takeOverLeads } = interruptible<Activities>({ ...policies.long, taskQueue: WAITING_QUEUE })
-const { tellPartners } = interruptible<Activities>(policies.long)
+const { takeOverLeads, tellPartners } = interruptible<Activities>(policies.long)
 const { finishRestore } = interruptible<Activities>(policies.step)
 
 /**

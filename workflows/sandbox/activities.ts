@@ -1,14 +1,12 @@
 import type { clockActivities } from '../../activities/sandbox/advance-clock.ts'
 import type { dateActivities } from '../../activities/sandbox/pass-dates.ts'
 import type { scenarioActivities } from '../../activities/sandbox/scenario.ts'
-import { WAITING_QUEUE } from '../../src/core/temporal/decisions/waiting-queue.ts'
 import { policies } from '../policies.ts'
 import { interruptible, lasting } from '../proxies.ts'
 
 /** Waits for endpoints, while a tester waits for it. */
 export const { advanceClock, findRetry } = interruptible<ReturnType<typeof clockActivities>>({
   ...policies.long,
-  taskQueue: WAITING_QUEUE,
   heartbeatTimeout: '10 seconds',
 })
 

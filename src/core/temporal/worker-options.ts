@@ -3,7 +3,6 @@ import type { Config } from '../../config.ts'
 import { LEASE_MS } from '../deliveries/decisions/delivery.ts'
 import { DELIVERIES_QUEUE } from './decisions/deliveries-queue.ts'
 import { SCORES_QUEUE } from './decisions/scores-queue.ts'
-import { WAITING_QUEUE } from './decisions/waiting-queue.ts'
 import { TASK_QUEUE } from './names.ts'
 
 // not its pathname, in which a space is %20
@@ -76,16 +75,6 @@ export function scoresWorkerOptions(
     maxTaskQueueActivitiesPerSecond: settings.SCORE_PROVIDER_RATE || NO_LIMIT,
   }
 }
-
-/** How many activities of a worker wait for others at a time. */
-const WAITING = 10
-
-/** What waits for the worker's other activities: see `WAITING_QUEUE`. */
-export const waitingWorkerOptions = (settings: Version) => ({
-  ...ofActivities(settings, WAITING_QUEUE, WAITING),
-  // each continues elsewhere at once, from the record
-  shutdownGraceTime: 0,
-})
 
 /** Leads outlive every version, so each continues with the current one at its next task. */
 function versioning({ TEMPORAL_DEPLOYMENT_NAME: name, TEMPORAL_WORKER_BUILD_ID: buildId }: Version) {
