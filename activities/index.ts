@@ -10,6 +10,7 @@ import { inSandbox } from './sandbox/in-sandbox.ts'
 import { clockActivities } from './sandbox/advance-clock.ts'
 import { certificationActivities } from './self-service/certify.ts'
 import { closeLeadActivity } from './close-lead.ts'
+import { compareWithRecordActivity } from './compare-with-record.ts'
 import { deliverWebhookActivity } from './deliver-webhook.ts'
 import { notifyActivity } from './notify.ts'
 import { dateActivities } from './sandbox/pass-dates.ts'
@@ -17,6 +18,7 @@ import { pingEndpointActivity } from './self-service/ping-endpoint.ts'
 import { probeEndpointActivity } from './probe-endpoint.ts'
 import { finishDrainingActivity } from './finish-draining.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
+import { removeOldActivity } from './remove-old.ts'
 import { restoreActivities } from './restore/restore.ts'
 import { recordScoreUpdateActivity } from './record-score-update.ts'
 import { replayWebhookActivity, resendWebhookActivity } from './send-once-more.ts'
@@ -44,7 +46,9 @@ export type ActivityDependencies = Needs<typeof recordMilestonesActivity> &
   Needs<typeof certificationActivities> &
   Needs<typeof pingEndpointActivity> &
   Needs<typeof wakeLeadsActivity> &
-  Needs<typeof notifyActivity>
+  Needs<typeof notifyActivity> &
+  Needs<typeof compareWithRecordActivity> &
+  Needs<typeof removeOldActivity>
 
 /** Those that send a webhook, and have a task queue of their own. */
 export function createDeliveryActivities(dependencies: ActivityDependencies) {
@@ -86,6 +90,8 @@ export function createActivities(dependencies: ActivityDependencies) {
 
     wakeLeads: wakeLeadsActivity(dependencies),
     notify: notifyActivity(dependencies),
+    compareWithRecord: compareWithRecordActivity(dependencies),
+    removeOld: removeOldActivity(dependencies),
     /** `null` if the endpoint has no URL. */
     reviewEndpoint: async (endpointId: number) => (await reviewEndpoint(sql, endpointId)) ?? null,
     setNextProbe: async (endpointId: number, since: string, atMs: number) =>

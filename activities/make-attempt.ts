@@ -24,6 +24,7 @@ export interface AttemptDependencies {
   /** One for all of a process. */
   gate: DeliveryGate
   send: SendWebhook
+  startEndpoint: (endpointId: number) => Promise<unknown>
   observe: Pick<WorkerObserver, 'attempted' | 'delivered' | 'noticed'>
   log: Pick<Logger, 'info'>
 }
@@ -35,7 +36,7 @@ export interface AttemptDependencies {
  * @throws {ApplicationFailure} "again" when the process was frozen for so long that the lease may end before the request.
  */
 export async function makeAttempt(
-  { sql, gate, send, observe, log }: AttemptDependencies,
+  { sql, gate, send, startEndpoint, observe, log }: AttemptDependencies,
   started: StartedAttempt,
   asked: AttemptTrigger,
 ): Promise<Finished & { reason: string }> {
@@ -60,7 +61,11 @@ export async function makeAttempt(
   tell(finished)
   if (finished.end === 'delivered' && !isRepeat(asked))
     observe.delivered((Date.now() - recordedAt(id).getTime()) / 1000)
-  for (const notice of finished.notices) observe.noticed(notice)
+  for (const notice of finished.notices) {
+    observe.noticed(notice)
+    // it sends the email, and probes an endpoint that was paused; the comparison starts it if this fails
+    void startEndpoint(notice.endpointId).catch(() => undefined)
+  }
   return { ...finished, reason: failureReason(outcome.status, outcome.errorCode) }
 }
 

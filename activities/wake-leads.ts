@@ -30,7 +30,7 @@ interface Dependencies {
 /**
  * Wakes the next leads with open deliveries to a draining endpoint, and waits for nothing: the endpoint's workflow makes
  * the pauses. Repeated after a crash, it wakes the same ones, which changes nothing. One that cannot be woken does not stop the
- * others: the sweep tells it once its webhook is overdue.
+ * others: the comparison tells it once its webhook is overdue.
  *
  * @param full how often in a row there was no room for any.
  * @returns `null` if the endpoint is not draining.

@@ -13,6 +13,7 @@ import { createReferrals } from './core/leads/workflows/referrals.ts'
 import { createTemporalClient, reachTemporal } from './core/temporal/client.ts'
 import { TASK_QUEUE } from './core/temporal/names.ts'
 import { watchNamespace } from './core/temporal/namespace-guard.ts'
+import { keepSchedules, schedules } from './core/temporal/schedules.ts'
 import {
   deliveriesWorkerOptions,
   scoresWorkerOptions,
@@ -26,10 +27,11 @@ import { registerDatabaseUp } from './metrics/database.ts'
 import { registerProcess } from './metrics/process.ts'
 import { createWorkerMetrics, type WorkerObserver } from './metrics/worker.ts'
 import { registerReadiness } from './metrics/readiness.ts'
+import { retained } from './retained.ts'
 import type { TemporalOutage } from './temporal-outage.ts'
 import { workerActivities } from './worker-activities.ts'
 import { mailerOf } from './worker-mailer.ts'
-import { runJobs } from './worker-jobs.ts'
+import { keepSwept } from './worker-jobs.ts'
 import { workerReadiness } from './worker-readiness.ts'
 import { connectToTemporal, requireDatabase, requireNamespace } from './worker-requirements.ts'
 import { workflowBundle } from './workflow-bundle.ts'
@@ -68,8 +70,11 @@ export async function runWorker(settings: WorkerSettings): Promise<RunningWorker
 
   const stopping = new AbortController()
   const { signal } = stopping
-  const jobs = runJobs({ config, log, ...servers, ...tools, signal })
-  const watching = watchNamespace(guard, { signal, onLost: () => stopOnLoss(workers) })
+  const beside = [
+    keepSwept({ config, log, ...servers, ...tools, signal }),
+    keepSchedules(client, { log, signal }),
+    watchNamespace(guard, { signal, onLost: () => stopOnLoss(workers) }),
+  ]
   stopWith(() => {
     if (workers.main.getState() !== 'RUNNING') return
     log.info('worker is stopping')
@@ -85,7 +90,7 @@ export async function runWorker(settings: WorkerSettings): Promise<RunningWorker
 
   async function close(): Promise<void> {
     stopping.abort()
-    await Promise.all([jobs, watching, work.settled()])
+    await Promise.all([...beside, work.settled()])
     await Promise.all([
       tools.sender.close(),
       health.close(),
@@ -139,6 +144,9 @@ function createTools({ config, temporal, build, log }: WorkerSettings, servers: 
   const onCutOff = (facts: Record<string, unknown>) =>
     log.warn(facts, 'a lead’s workflow was ended from outside: it is started again')
   const { registry, observe } = createWorkerMetrics(log)
+  // before the first end, that of its start
+  for (const schedule of Object.keys(schedules)) observe.scheduleEnded(schedule)
+  for (const { name } of retained) observe.removed(name, 0)
   registerProcess(registry, {
     build,
     sql,

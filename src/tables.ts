@@ -13,7 +13,6 @@ import { EndpointSecret } from './core/endpoints/tables/endpoint-secret.ts'
 import { Endpoint } from './core/endpoints/tables/endpoint.ts'
 import { Export } from './capabilities/access/tables/export.ts'
 import { IdempotencyKey } from './core/idempotency/tables/idempotency-key.ts'
-import { Lease } from './core/database/tables/lease.ts'
 import { LeadEvent } from './core/leads/tables/lead-event.ts'
 import { Lead } from './core/leads/tables/lead.ts'
 import { Loss } from './core/record/tables/loss.ts'
@@ -50,7 +49,6 @@ export const entities = [
   SinkWebhook,
   EncryptionKey,
   RetentionRun,
-  Lease,
   SandboxRun,
 ] as const
 

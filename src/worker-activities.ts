@@ -3,16 +3,13 @@ import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { TellFailure } from '../activities/deliver-webhook.ts'
 import { createFirstAttempts } from '../activities/first-attempts.ts'
-import {
-  createActivities,
-  createDeliveryActivities,
-  createScoreActivities,
-} from '../activities/index.ts'
+import { createActivities, createDeliveryActivities, createScoreActivities } from '../activities/index.ts'
 import { fewAtATime, type Mailer } from '../activities/mailer.ts'
 import { createOnboardingMails } from '../activities/onboarding-mails.ts'
 import { countedProvider, httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
 import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
 import { forRestore } from './capabilities/restore/worker.ts'
+import { removalsOf } from './capabilities/retention/statements/runs.ts'
 import { forSandbox } from './capabilities/sandbox/worker.ts'
 import type { Config } from './config.ts'
 import type { Sql } from './core/database/orm.ts'
@@ -22,10 +19,12 @@ import { webhookBody } from './core/deliveries/webhooks/body.ts'
 import type { Sender } from './core/deliveries/webhooks/send.ts'
 import type { StartEndpoint } from './core/endpoints/workflows/endpoints.ts'
 import { closeRequestedBy } from './core/leads/workflows/close-request.ts'
+import { compareLeads } from './core/leads/workflows/reconcile.ts'
 import { recordedBefore } from './core/leads/workflows/recorded-before.ts'
 import type { Referrals } from './core/leads/workflows/referrals.ts'
 import { referralId } from './core/temporal/names.ts'
 import type { WorkerObserver } from './metrics/worker.ts'
+import { retained } from './retained.ts'
 
 interface Options {
   config: Config<'worker'>
@@ -53,6 +52,7 @@ export function workerActivities(options: Options) {
     // the other half is there for all else; what takes longer than a second has a queue of its own
     gate: createDeliveryGate({ places: Math.ceil(config.WORKER_ACTIVITIES / 2) }),
     send: options.sender.send,
+    startEndpoint,
     encryptionKeys: config.ENCRYPTION_KEY,
     observe,
     log,
@@ -71,7 +71,8 @@ export function workerActivities(options: Options) {
     ...attempting,
     environment,
     firstAttempts,
-    startEndpoint,
+    compareLeads: compareLeads({ client, sql, referrals }),
+    removals: removalsOf({ sql, config }, retained),
     closeRequestedBy: (leadId: number) => closeRequestedBy(client, leadId),
     wakeLead: (leadId: number) => referrals.signal(leadId, wakeSignal),
     recordedBefore: (leadId: number, createdAt: Date) => recordedBefore(client, leadId, createdAt),

@@ -27,7 +27,7 @@ describe('a process that is killed', () => {
   it('as an API, after its answer and before the start of the workflow, leaves a lead that the sweep starts once', async () => {
     const worker = await service.startWorkerProcess()
     // what else would start it is done when a worker starts, and minutes later
-    await hasCompared(service.sql, 1)
+    await hasCompared(service)
     // nothing listens there: what the API has acknowledged it cannot start
     const api = await service.startApiProcess({ TEMPORAL_ADDRESS: '127.0.0.1:1' })
     const leadId = await partnerCalls(api.port, partner.key).createLead()

@@ -43,6 +43,8 @@ export const { reviewEndpoint, setNextProbe, wakeLeads } = interruptible<Activit
 /** "Not yet" while webhooks are due. */
 export const { finishDraining } = interruptible<Activities>(policies.polling)
 
+export const { compareWithRecord, removeOld } = interruptible<Activities>(policies.long)
+
 export const { notify } = interruptible<Activities>(policies.email)
 
 /**

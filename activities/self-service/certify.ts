@@ -22,7 +22,7 @@ interface Dependencies {
   environment: Environment
   send: SendWebhook
   encryptionKeys: readonly Buffer[]
-  /** Starts the workflow that sends what was held; the sweep starts it if this fails. */
+  /** Starts the workflow that sends what was held; the comparison starts it if this fails. */
   startEndpoint: (endpointId: number) => Promise<unknown>
 }
 

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Logger } from 'pino'
 import type { AttemptOutcome } from '../core/deliveries/decisions/attempt-outcome.ts'
 import type { EndpointNotice } from '../core/endpoints/statements/incidents.ts'
@@ -19,6 +19,10 @@ export interface WorkerObserver {
   noticed(notice: EndpointNotice): void
   /** A webhook waits because a signing secret of its endpoint cannot be decrypted. */
   unreadable(secret: { endpointId: number; partnerId: number; reason: string }): void
+  /** Rows of a class were removed because they are old. */
+  removed(name: string, rows: number): void
+  /** What a schedule starts came to its end here. */
+  scheduleEnded(schedule: string): void
 }
 
 const MESSAGES: Record<EndpointNotice['kind'], string> = {
@@ -61,6 +65,17 @@ export function createWorkerMetrics(log: Logger): { registry: Registry; observe:
     'Endpoints and webhooks that began to fail, were paused, were given up, or recovered',
     'kind',
   )
+  const removals = counter(
+    'referrals_retention_removed_total',
+    'Rows that were erased, emptied or deleted because they are old',
+    'class',
+  )
+  const ends = new Gauge({
+    name: 'referrals_schedule_last_end_timestamp_seconds',
+    help: 'When this worker last came to the end of what a schedule starts',
+    labelNames: ['schedule'],
+    registers: [registry],
+  })
   // an alert on an increase needs the zero before the first
   for (const kind of Object.keys(MESSAGES)) notices.inc({ kind }, 0)
   for (const outcome of ['sent', 'not_allowed', 'refused']) mails.inc({ outcome }, 0)
@@ -93,6 +108,8 @@ export function createWorkerMetrics(log: Logger): { registry: Registry; observe:
         const facts = { endpoint_id: endpointId, partner_id: partnerId, reason }
         log.error(facts, 'a webhook waits: its signing secret cannot be decrypted')
       },
+      removed: (name, rows) => removals.inc({ class: name }, rows),
+      scheduleEnded: (schedule) => ends.setToCurrentTime({ schedule }),
     },
   }
 }

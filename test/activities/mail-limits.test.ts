@@ -5,7 +5,7 @@ import { createMailer, fewAtATime } from '../../activities/mailer.ts'
 import { createOnboardingMails } from '../../activities/onboarding-mails.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
-import { forgetMailedAddresses } from '../../src/core/leads/statements/mailed-addresses.ts'
+import { mailedAddresses } from '../../src/core/leads/statements/mailed-addresses.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'
@@ -142,7 +142,7 @@ describe('onboarding mails', () => {
       hash,
     ])
     await aDayPasses()
-    expect(await forgetMailedAddresses(sql, 1000)).toBeGreaterThan(0)
+    expect((await mailedAddresses.remove(sql, 1, {})).removed).toBeGreaterThan(0)
     expect(await hashes()).toEqual({ address_hash: null })
   })
 

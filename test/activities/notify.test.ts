@@ -147,11 +147,11 @@ describe('telling a partner and staff of an endpoint', () => {
     expect(await notify(endpointId)).toBe(1)
     await activate()
     // the sweep starts the workflow that tells of it
-    expect(await endpointsAtWork(sql, 10)).toMatchObject([{ id: endpointId, isUnseen: false }])
+    expect(await endpointsAtWork(sql)).toMatchObject([{ id: endpointId, isUnseen: false }])
     await review(endpointId)
     await notify(endpointId)
     expect(subjects('tech@lender.example').at(-1)).toMatch(/works again/)
-    expect(await endpointsAtWork(sql, 10)).toEqual([])
+    expect(await endpointsAtWork(sql)).toEqual([])
   })
 
   it('tells of each recovery that belongs to a mail about a failure, also within the hour', async () => {
@@ -241,12 +241,12 @@ describe('telling a partner and staff of an endpoint', () => {
 
   it('is no reason to wait with probes: the workflow is told of a pause that it has not seen', async () => {
     await sql.updateTable('endpoints').set(columnsOf('gone')).execute()
-    expect(await endpointsAtWork(sql, 10)).toMatchObject([{ id: endpointId, isUnseen: true }])
+    expect(await endpointsAtWork(sql)).toMatchObject([{ id: endpointId, isUnseen: true }])
     const seen = (await review(endpointId))!
     await setNextProbe(sql, endpointId, seen.since, new Date())
-    expect(await endpointsAtWork(sql, 10)).toMatchObject([{ id: endpointId, isUnseen: false }])
+    expect(await endpointsAtWork(sql)).toMatchObject([{ id: endpointId, isUnseen: false }])
     await pauseEndpoint(sql, partnerId)
-    expect(await endpointsAtWork(sql, 10)).toMatchObject([{ id: endpointId, isUnseen: false }])
+    expect(await endpointsAtWork(sql)).toMatchObject([{ id: endpointId, isUnseen: false }])
   })
 
   it('writes a line into the log, and no secret of the URL into a mail', async () => {

@@ -1,16 +1,19 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { MockActivityEnvironment } from '@temporalio/testing'
 import * as fc from 'fast-check'
 import { sql as raw } from 'kysely'
-import { Registry } from 'prom-client'
 import { v7 as uuidv7 } from 'uuid'
+import { removeOldActivity } from '../../activities/remove-old.ts'
 import { holdLead } from '../../src/capabilities/erasure/statements/holds.ts'
 import type { Orm, Sql } from '../../src/core/database/orm.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
-import { dueAmong, runRetention, retentionDryRun } from '../../src/capabilities/retention/statements/runs.ts'
-import { keepRetention } from '../../src/capabilities/retention/retention-loop.ts'
-import { createLogger } from '../../src/logger.ts'
+import {
+  removalsOf,
+  runRetention,
+  retentionDryRun,
+} from '../../src/capabilities/retention/statements/runs.ts'
 import { runNow, showRetention } from '../../src/capabilities/retention/commands/retention.ts'
 import { retained } from '../../src/retained.ts'
 import { auditOf, contextOf, withoutTemporal } from '../staff/context.ts'
@@ -19,7 +22,6 @@ import { temporaryFolder } from '../support/folder.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
 import { ownedDatabase, retainedAs } from '../support/retention.ts'
-import { until } from '../support/until.ts'
 
 const SETTINGS = {
   RETENTION_LEADS_DAYS: 730 as number | null,
@@ -45,7 +47,7 @@ describe('retention', () => {
   })
 
   beforeEach(async () => {
-    await raw`truncate leads, attempts, idempotency_keys, notices, retention_runs, endpoint_pings, certifications,
+    await raw`truncate leads, attempts, idempotency_keys, notices, retention_runs, onboarding_mails, endpoint_pings, certifications,
       endpoint_changes, endpoint_secrets restart identity cascade`.execute(ownerSql)
     ;({ id: partnerId } = await addPartner(owner.em.fork(), { name: 'First Lender' }))
     // most of the leads are old
@@ -108,6 +110,13 @@ describe('retention', () => {
         .execute()
       return async () =>
         (await sql.selectFrom('idempotency_keys').select('key').where('key', '=', key).execute()).length > 0
+    },
+    async mailed_addresses(days) {
+      const leadId = await lead()
+      const mail = { lead_id: leadId, partner_id: partnerId, address_hash: 'hash', claimed_at: daysAgo(days) }
+      await sql.insertInto('onboarding_mails').values(mail).execute()
+      const own = sql.selectFrom('onboarding_mails').select('address_hash').where('lead_id', '=', leadId)
+      return async () => (await own.executeTakeFirstOrThrow()).address_hash !== null
     },
     async notices(days) {
       count += 1
@@ -313,49 +322,22 @@ describe('retention', () => {
     await expect(showRetention(context, retained)).rejects.toThrow(lacking)
   })
 
-  it('is due again when a clock that was ahead noted its last run', async () => {
-    const [first] = retained
-    const due = async () => (await dueAmong(sql, [first!], settings)).length
-    const noted = (ahead: string) =>
-      sql
-        .insertInto('retention_runs')
-        .values({ class: first!.name, removed: 0, ran_at: raw<Date>`now() + ${ahead}::interval` })
-        .onConflict((conflict) =>
-          conflict.column('class').doUpdateSet({ ran_at: raw<Date>`now() + ${ahead}::interval` }),
-        )
-        .execute()
-    await noted('3 months')
-    expect(await due()).toBe(1)
-    await noted('1 minute')
-    expect(await due()).toBe(0)
-  })
-
-  it('is done once by workers that look at the same time, and again when it is due', async () => {
+  it('goes on with the other classes where one fails, and is tried again', async () => {
     for (const name of classes) await writers[name]!(900)
-    const log = createLogger('silent', 'worker')
-    const registries = [new Registry(), new Registry(), new Registry()]
-    const stopping = new AbortController()
-    const loops = registries.map((registry) =>
-      keepRetention({ sql, config: settings, retained, registry, log, signal: stopping.signal }),
-    )
-    const isDone = async () => {
-      const rows = await sql
-        .selectFrom('retention_runs')
-        .select('class')
-        .where('ran_at', 'is not', null)
-        .execute()
-      return rows.length === classes.length
-    }
-    await until(isDone)
-    stopping.abort()
-    await Promise.all(loops)
-    const removed: Record<string, number> = {}
-    for (const registry of registries) {
-      const counter = registry.getSingleMetric('referrals_retention_removed_total')
-      for (const { labels, value } of (await counter?.get())?.values ?? [])
-        removed[`${labels.class}`] = (removed[`${labels.class}`] ?? 0) + value
-    }
-    expect(removed).toEqual(Object.fromEntries(classes.map((name) => [name, 1])))
+    const ended = jest.fn()
+    const log = { warn: jest.fn() }
+    const removals = removalsOf({ sql, config: settings }, retained)
+    const observe = { removed: () => {}, scheduleEnded: ended }
+    const removeOld = removeOldActivity({ removals, observe, log })
+    const runOnce = () => new MockActivityEnvironment().run(removeOld)
+    await raw`revoke delete on notices from referrals_service`.execute(ownerSql)
+    await expect(runOnce()).rejects.toThrow('permission denied')
+    await raw`grant delete on notices to referrals_service`.execute(ownerSql)
+    expect(log.warn.mock.calls).toMatchObject([[{ class: 'notices' }, expect.anything()]])
+    expect(ended).not.toHaveBeenCalled()
+    const others = Object.fromEntries(classes.map((name) => [name, name === 'notices' ? 1 : 0]))
+    expect(await runOnce()).toEqual(others)
+    expect(ended).toHaveBeenCalledWith('retention')
   })
 
   it('reads a few pages for a batch, however many rows it keeps', async () => {

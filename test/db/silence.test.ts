@@ -1,8 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { connect, type Orm, sqlOf } from '../../src/core/database/orm.ts'
-import { alone } from '../../src/core/database/locks/alone.ts'
 import { switchableProxy } from '../api/switchable-proxy.ts'
 import { freshDatabase } from '../support/database.ts'
 
@@ -21,19 +19,6 @@ describe('a connection in use that says nothing', () => {
     await orm.close()
     await proxy.close()
     await database.drop()
-  })
-
-  it('keeps a lease for work that takes longer than that', async () => {
-    const sql = sqlOf(orm)
-    const taken = Promise.withResolvers<void>()
-    const first = alone(sql, 'sweep', async () => {
-      taken.resolve()
-      await delay(2 * SILENCE_MS)
-      // another process still does not get it
-      return alone(sql, 'sweep', async () => 2).then((second) => (second === 0 ? 1 : -1))
-    })
-    await taken.promise
-    expect(await first).toBe(1)
   })
 
   it('is kept if only this process was held up', async () => {

@@ -126,6 +126,8 @@ describe('a paused endpoint', () => {
     await partners.set({ contact_email: contact, name: 'Refused Lender' }).execute()
     const own = endpointOf(service, other)
     await service.sql.transaction().execute((trx) => oweNotice(trx, other.id, 'failing'))
+    const look = async () => createEndpointStarter(service.client)((await own.row()).id)
+    await look()
     const mails = () =>
       mailServer.mails
         .filter(({ content }) => content.includes('is failing: Refused Lender'))
@@ -134,6 +136,7 @@ describe('a paused endpoint', () => {
     await until(async () => refusals().length > 0)
     // by a 410, which tells nobody
     await putEndpoints(service.sql, 'paused', { partnerId: other.id, by: 'service' })
+    await look()
     await until(async () => (await own.row()).next_probe_at)
     // a second try
     await until(async () => refusals().length > 1)

@@ -20,6 +20,7 @@ const well: Record<string, string> = {
   referrals_lead_oldest_unstarted_seconds: '2x180',
   'referrals_activity_failures_total{activity="notify"}': '0x10 1x170',
   referrals_delivery_oldest_due_seconds: '200x180',
+  'referrals_schedule_last_end_timestamp_seconds{schedule="comparison",instance="worker-1"}': '0+60x180',
 }
 
 export interface RuleCase {
@@ -188,6 +189,16 @@ export const ruleCases: RuleCase[] = [
     fires: ['WorkIsLate'],
     notYetAtMinutes: 13,
     atMinutes: 17,
+  },
+  {
+    name: 'no comparison ends',
+    differs: {
+      'referrals_schedule_last_end_timestamp_seconds{schedule="comparison",instance="worker-1"}':
+        '0+60x9 540x170',
+    },
+    fires: ['ScheduleIsLate'],
+    notYetAtMinutes: 28,
+    atMinutes: 32,
   },
   {
     name: 'what waits cannot be read',

@@ -9,6 +9,7 @@ import * as endpoint from '../../src/core/endpoints/commands/endpoint.ts'
 import { pause, resume } from '../../src/core/endpoints/commands/endpoint-pause.ts'
 import { test } from '../../src/core/endpoints/commands/endpoint-test.ts'
 import { add } from '../../src/core/partners/commands/partner.ts'
+import { compareNow } from '../support/compared.ts'
 import { leadsOf } from '../support/leads.ts'
 import { type PartnerEndpoint, startPartnerEndpoint } from '../support/partner-endpoint.ts'
 import { type SharedService, sharedService } from '../support/shared-service.ts'
@@ -113,6 +114,7 @@ describe('an endpoint', () => {
     const answer = await endpoint.set(away, id, receiver.url)
     receiver.secret = String(answer.json.secret)
     expect(answer.text).toContain('once Temporal is back')
+    await compareNow(service)
     await history(waiting)
     await active()
   })

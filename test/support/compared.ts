@@ -1,17 +1,14 @@
-import type { Sql } from '../../src/core/database/orm.ts'
+import { TASK_QUEUE } from '../../src/core/temporal/names.ts'
+import type { Service } from './service.ts'
 import { until } from './until.ts'
 
-/**
- * Resolves once all leads were compared with their workflows so many times. Each worker does so when it starts, and starts
- * what has no workflow.
- */
-export const hasCompared = (sql: Sql, times: number) =>
-  until(() =>
-    sql
-      .selectFrom('leases')
-      .select('token')
-      .where('name', '=', 'comparison')
-      .where('token', '=', times)
-      .where('until', 'is', null)
-      .executeTakeFirst(),
-  )
+/** Compares all leads and endpoints with what runs in Temporal, now. */
+export const compareNow = ({ client }: Service) =>
+  client.workflow.execute('comparison', { workflowId: 'comparison-now', taskQueue: TASK_QUEUE })
+
+/** Resolves once the comparison has ended that a worker's start begins: the next one is minutes later. */
+export const hasCompared = ({ client }: Service) =>
+  until(async () => {
+    const ended = `WorkflowType = 'comparison' AND ExecutionStatus = 'Completed'`
+    return (await client.workflow.count(ended)).count > 0
+  })

@@ -47,6 +47,7 @@ export async function prepareDelivering() {
       sql,
       gate: createDeliveryGate(options),
       send,
+      startEndpoint: async () => {},
       encryptionKeys: testKeys,
       observe,
       log,

@@ -5,12 +5,14 @@ import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
 import { reconcile, refreshOverdue, restartEnded } from '../../src/core/leads/workflows/reconcile.ts'
 import { webhookBody } from '../../src/core/deliveries/webhooks/body.ts'
 import { breakLead } from '../support/broken-lead.ts'
-import { putEndpoints } from '../support/endpoint-states.ts'
+import { endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import { published } from '../support/published.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { hasCompared } from '../support/compared.ts'
+import { compareNow, hasCompared } from '../support/compared.ts'
+import type { Comparison } from '../../activities/compare-with-record.ts'
+import { HOUR_MS } from '../../src/core/values/durations.ts'
 
 describe('the record, against the workflows that run', () => {
   let service: Service
@@ -22,7 +24,7 @@ describe('the record, against the workflows that run', () => {
     partner = await service.addPartner()
     leads = leadsOf(service, partner)
     await service.startWorker()
-    await hasCompared(service.sql, 1)
+    await hasCompared(service)
   })
 
   const handleOf = (leadId: number) => service.client.workflow.getHandle(`lead-${leadId}`)
@@ -173,6 +175,15 @@ describe('the record, against the workflows that run', () => {
     await arrived(leadId, 2)
   })
 
+  it('starts the workflow of an endpoint that has something to do, and tells it to look', async () => {
+    const endpoint = endpointOf(service, partner)
+    await service.sql.updateTable('endpoints').set({ state: 'draining', reason: 'resumed' }).execute()
+    expect(await compareNow(service)).toMatchObject({ failed: 0 })
+    const { events } = await (await endpoint.workflow()).fetchHistory()
+    expect(events?.[1]?.workflowExecutionSignaledEventAttributes?.signalName).toBe('look')
+    await endpoint.is('active')
+  })
+
   it('starts every other lead though one cannot be started, and says which', async () => {
     const broken = await leads.commit()
     const lost = await started()
@@ -186,5 +197,11 @@ describe('the record, against the workflows that run', () => {
       failed: [broken],
     })
     expect(heard).toEqual([broken])
+  })
+
+  it('compares all leads again within an hour after one failed', async () => {
+    const { allAt, failed } = (await compareNow(service)) as Comparison
+    expect(failed).toBe(1)
+    expect(allAt - Date.now()).toBeLessThan(HOUR_MS)
   })
 })

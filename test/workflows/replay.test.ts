@@ -31,7 +31,9 @@ describe('recorded histories', () => {
     const types = files.map(
       (file) => eventsOf(file)[0]?.workflowExecutionStartedEventAttributes?.workflowType.name,
     )
-    expect(new Set(types)).toEqual(new Set(Object.keys(workflows)))
+    // what schedules start ends soon, and is one activity
+    const { comparison: _, retention: __, ...lasting } = workflows
+    expect(new Set(types)).toEqual(new Set(Object.keys(lasting)))
   })
 
   it('cross from a run that continues as new into the next', () => {

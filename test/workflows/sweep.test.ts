@@ -5,7 +5,6 @@ import { createReferrals } from '../../src/core/leads/workflows/referrals.ts'
 import { unstarted } from '../../src/core/leads/worker.ts'
 import { sweep } from '../../src/core/temporal/sweep.ts'
 import { atEnd } from '../support/at-end.ts'
-import { endpointOf } from '../support/endpoint-states.ts'
 import { breakLead } from '../support/broken-lead.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
@@ -36,11 +35,8 @@ describe('the sweep', () => {
     const broken: number[] = []
     for (let count = 0; count < BROKEN; count += 1) broken.push(await brokenLead())
     const good = await leads.commit()
-    await service.sql.updateTable('endpoints').set({ state: 'draining', reason: 'resumed' }).execute()
     const worker = await service.startWorker()
     await partner.endpoint.until(() => leads.arrivals(good).length === 1)
-    const endpoint = await endpointOf(service, partner).workflow()
-    await until(() => endpoint.describe().catch(() => undefined))
     // in a later turn
     const later = await leads.commit()
     await partner.endpoint.until(() => leads.arrivals(later).length === 1)
@@ -79,7 +75,6 @@ describe('the sweep', () => {
           8,
         ),
       ],
-      chores: [],
       log: createLogger('info', 'worker', {
         destination: {
           write: (line) => {
@@ -93,39 +88,5 @@ describe('the sweep', () => {
     expect(lines).toEqual([expect.stringContaining('cannot start workflows that were left out')])
     // those that are broken, and as many as are started at a time
     expect(asked.length).toBeLessThanOrEqual(BROKEN + 8)
-  })
-
-  it('goes on past what is rare and fails, and tells of that once, although the turns between are well', async () => {
-    const stopping = new AbortController()
-    const lines: string[] = []
-    const turns: string[] = []
-    const seen: string[] = []
-    const row = (name: string) => ({
-      failure: 'cannot start it',
-      idName: 'id',
-      find: async () => {
-        seen.push(name)
-        if (name === 'broken') throw new Error('permission denied')
-        return []
-      },
-      start: async () => undefined,
-    })
-    await sweep({
-      sql: service.sql,
-      swept: [{ ...row('urgent'), urgent: { inFlight: 1 } }, row('broken'), row('rare')],
-      chores: [() => Promise.reject(new Error('column does not exist')), async () => void seen.push('chore')],
-      log: createLogger('info', 'worker', { destination: { write: (line) => lines.push(line) } }),
-      signal: stopping.signal,
-      watchLoop: (name) => () => {
-        turns.push(name)
-        // two turns with what is rare
-        if (turns.length === 6) stopping.abort()
-      },
-    })
-    expect(seen.join(' ')).toBe(
-      'chore urgent broken rare urgent urgent urgent urgent chore urgent broken rare',
-    )
-    expect(turns).toEqual(Array.from({ length: 6 }, () => 'sweep'))
-    expect(lines).toEqual([expect.stringContaining('cannot do all that is done every five seconds')])
   })
 })

@@ -24,8 +24,6 @@ export interface Retained<Settings> {
   meaning: string
   /** How old it may become; `null` keeps it forever. */
   days: (settings: Settings) => number | null
-  /** How often it is looked at, if not once a day. */
-  everyMs?: number
   count: (sql: Sql, days: number) => Promise<Counted>
   /** Removes one batch, the oldest first. */
   remove: (sql: Sql, days: number, settings: Settings) => Promise<Removed>

@@ -15,7 +15,7 @@ export interface RouteDependencies {
   startReferral: (state: ReferralState) => void
   /** Has a lead's workflow close it. @returns whether it was closed in time: it may be closed later. */
   closeLead: (leadId: number, reason: CloseReason) => Promise<boolean>
-  /** Starts an endpoint's workflow, without waiting; if that fails, the sweep does. */
+  /** Starts an endpoint's workflow, without waiting; if that fails, the comparison does. */
   startEndpoint: (endpointId: number) => void
   resendWebhook: ResendWebhook
   /** What comes with some leads. */

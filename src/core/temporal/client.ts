@@ -31,6 +31,7 @@ export function createTemporalClient(
   const connection = Connection.lazy(connectionOptions)
   const guard = createNamespaceGuard(connection, namespace, options)
   const logged = options.log === undefined ? [] : [loggedStarts(options.log)]
-  const interceptors = { workflow: [guardedCalls(guard), ...logged] }
+  const { workflow, schedule } = guardedCalls(guard)
+  const interceptors = { workflow: [...workflow, ...logged], schedule }
   return { client: new Client({ connection, namespace, interceptors }), guard }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Connection, WorkflowClientInterceptor } from '@temporalio/client'
+import type { Connection, ScheduleClientInterceptor, WorkflowClientInterceptor } from '@temporalio/client'
 import type { Logger } from 'pino'
 import { claimNamespace, OtherDeployment } from './namespace-claim.ts'
 
@@ -58,8 +58,11 @@ function unmarked(namespace: string): string {
   return `Temporal does not let this service mark the namespace ${namespace} as its own: no other deployment may use it.`
 }
 
-/** Makes every call about a workflow wait for the guard: none reaches another deployment's workflow. */
-export function guardedCalls(guard: NamespaceGuard): WorkflowClientInterceptor {
+/** Makes every call about a workflow wait for the guard: none reaches another deployment's namespace. */
+export function guardedCalls(guard: NamespaceGuard): {
+  workflow: WorkflowClientInterceptor[]
+  schedule: ScheduleClientInterceptor[]
+} {
   const after = async <Input, Output>(
     input: Input,
     next: (input: Input) => Promise<Output>,
@@ -67,7 +70,7 @@ export function guardedCalls(guard: NamespaceGuard): WorkflowClientInterceptor {
     await guard()
     return next(input)
   }
-  return {
+  const workflow = {
     startWithDetails: after,
     signalWithStart: after,
     signal: after,
@@ -78,6 +81,7 @@ export function guardedCalls(guard: NamespaceGuard): WorkflowClientInterceptor {
     cancel: after,
     terminate: after,
   }
+  return { workflow: [workflow], schedule: [{ create: after }] }
 }
 
 /** Calls `onLost` once the namespace has become another deployment's, unless `signal` aborts first. */

@@ -4,7 +4,6 @@ import { deliveries } from './initial/deliveries.ts'
 import { endpoints } from './initial/endpoints.ts'
 import { generation } from './initial/generation.ts'
 import { leads } from './initial/leads.ts'
-import { leases } from './initial/leases.ts'
 import { partners } from './initial/partners.ts'
 import { record } from './initial/record.ts'
 import { retention } from './initial/retention.ts'
@@ -16,18 +15,7 @@ import { sandbox } from './initial/sandbox.ts'
  */
 export class Migration20261127000000_initial extends Migration {
   override up(): void {
-    const files = [
-      leases,
-      record,
-      generation,
-      partners,
-      leads,
-      endpoints,
-      deliveries,
-      audit,
-      retention,
-      sandbox,
-    ]
+    const files = [record, generation, partners, leads, endpoints, deliveries, audit, retention, sandbox]
     for (const statements of files) this.addSql(statements)
   }
 }

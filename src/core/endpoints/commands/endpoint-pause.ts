@@ -62,7 +62,7 @@ export function withoutUrl(partner: number): Refusal {
 }
 
 /**
- * Starts the workflow that wakes the leads. If Temporal is away, the worker's sweep starts it later: an error here
+ * Starts the workflow that wakes the leads. If Temporal is away, the comparison starts it later: an error here
  * must not hide what is already committed, nor the secret that is shown only once.
  *
  * @param waiting how many webhooks waited for it.

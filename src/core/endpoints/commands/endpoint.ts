@@ -182,7 +182,7 @@ export async function rotate(context: StaffContext, partner: number, { overlap }
     await audit({ action: 'endpoint.rotate_secret', partnerId: partner, detail })
     return id
   })
-  // which sends the email; if it does not start, the sweep starts it
+  // which sends the email; if it does not start, the comparison starts it
   await context.startEndpoint(endpointId).catch(() => undefined)
   const until = new Date(Date.now() + overlap)
   const previous =

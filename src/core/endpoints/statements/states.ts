@@ -64,25 +64,21 @@ export function isOfRevision(attemptId: string | Expression<string>) {
   return raw<boolean>`endpoints.revision = (select endpoint_revision from attempts where id = ${attemptId})`
 }
 
-/** What the sweep needs to know of an endpoint. */
-export interface AtWork {
+/** An endpoint whose workflow has something to do. */
+interface AtWork {
   id: number
-  /** When its state began. */
-  since: string
   /** Whether its workflow may not know its state yet, and may wait for something else for an hour or more. */
   isUnseen: boolean
 }
 
-/** Endpoints whose workflow has something to do, draining ones first. */
-export async function endpointsAtWork(sql: Sql, limit: number): Promise<AtWork[]> {
+/** Endpoints that are paused or drain, or have emails to send. */
+export async function endpointsAtWork(sql: Sql): Promise<AtWork[]> {
   // a workflow that knows of a pause by the service has planned a probe
   const { rows } = await raw<AtWork>`
-    select e.id, e.since::text as since,
+    select e.id,
       e.state = 'draining' or (e.paused_by is not distinct from 'service' and e.next_probe_at is null) as "isUnseen"
     from endpoints e
     where e.url is not null and (e.state <> 'active' or ${hasNotices})
-    order by e.state = 'draining' desc, random()
-    limit ${limit}
   `.execute(sql)
   return rows
 }

@@ -14,8 +14,6 @@ export const oldIdempotencyKeys: Retained<unknown> = {
   name: 'idempotency_keys',
   meaning: 'Idempotency-Keys, with the stored answers: deleted',
   days: () => DAYS,
-  // they expire by the hour
-  everyMs: 60 * 60 * 1000,
 
   count: (sql) => counted(sql, expired(sql).select('created_at as at')),
 

@@ -31,6 +31,26 @@ export interface Reconciliation {
   failed: number[]
 }
 
+/** What the comparison does for leads: for all, or those that ended since then (in milliseconds since 1970) or are overdue. */
+export function compareLeads(given: Pick<Dependencies, 'client' | 'sql' | 'referrals'>) {
+  return async (
+    { all, endedSince }: { all: boolean; endedSince: number },
+    told: Required<Pick<Dependencies, 'signal' | 'onFailure'>>,
+  ): Promise<{ repaired: number; failed: number }> => {
+    let failed = 0
+    const onFailure = (error: unknown, leadId: number) => {
+      failed += 1
+      told.onFailure(error, leadId)
+    }
+    const dependencies = { ...given, ...told, onFailure }
+    const started = all
+      ? (await reconcile(dependencies)).started
+      : await restartEnded(dependencies, endedSince)
+    const overdue = await refreshOverdue(dependencies)
+    return { repaired: started.length + overdue.length, failed }
+  }
+}
+
 /**
  * Restarts the workflows of open leads that ended since `sinceMs` (milliseconds since the epoch), for example because
  * they were terminated.

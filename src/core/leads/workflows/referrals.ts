@@ -17,7 +17,7 @@ import {
   takeOverUpdate,
 } from '../../../../workflows/messages.ts'
 import { loadReferralState } from '../statements/referral-states.ts'
-import { markStarted } from '../statements/workflow-starts.ts'
+import { isUnstarted, markStarted } from '../statements/workflow-starts.ts'
 import type { Sql } from '../../database/orm.ts'
 import type { ReferralState } from '../decisions/referral.ts'
 import { referralId, TASK_QUEUE } from '../../temporal/names.ts'
@@ -42,7 +42,7 @@ export interface Referrals {
    * there is no such lead.
    */
   startFromRecord(leadId: number): Promise<boolean>
-  /** Starts the workflow of a lead that never had one, from the record. */
+  /** Starts the workflow of a lead that never had one, from the record, unless another process has done so. */
   startFirst(leadId: number): Promise<void>
   /** Sends a signal, after starting the workflow if it does not run. False when there is no such lead. */
   signal(leadId: number, signal: LeadSignal, argument?: unknown): Promise<boolean>
@@ -92,7 +92,7 @@ export function createReferrals(dependencies: Dependencies): Referrals {
   }
 
   async function startFirst(leadId: number): Promise<void> {
-    const state = await loadReferralState(sql, leadId)
+    const state = (await isUnstarted(sql, leadId)) ? await loadReferralState(sql, leadId) : undefined
     if (state !== undefined) await startWith({ state })
   }
 
