@@ -545,9 +545,10 @@ describe('the settings of Temporal', () => {
     ['temporal.internal:7233', false],
     ['[2001:db8::1]:7233', false],
   ])('reach %s without the proxy that http_proxy names: %p', (address, isDirect) => {
-    expect(readTemporal(undefined, { TEMPORAL_ADDRESS: address }).connectionOptions.channelArgs).toEqual(
-      isDirect ? { 'grpc.enable_http_proxy': 0 } : undefined,
-    )
+    expect(readTemporal(undefined, { TEMPORAL_ADDRESS: address }).connectionOptions.channelArgs).toEqual({
+      'grpc.max_reconnect_backoff_ms': 5000,
+      ...(isDirect && { 'grpc.enable_http_proxy': 0 }),
+    })
   })
 
   test.each(['TEMPORAL_TLS', 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION'])('refuse yes for %s', (name) => {

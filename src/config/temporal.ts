@@ -28,6 +28,8 @@ export const temporalNames = [
 /** Where Temporal is, and how to connect to it. */
 export type TemporalSettings = ReturnType<typeof loadTemporal>
 
+const LONGEST_RECONNECT_MS = 5000
+
 /** @throws {Error} if the configuration file or a certificate cannot be read; {MissingAddress}. */
 export function loadTemporal(environment: Record<string, string>) {
   const { TEMPORAL_CONFIG_FILE: file } = environment
@@ -43,8 +45,10 @@ export function loadTemporal(environment: Record<string, string>) {
   const [, host, port = '1'] = ADDRESS.exec(address) ?? []
   if (host === undefined || Number(port) < 1 || Number(port) > 65535) throw new MalformedAddress(address)
   // the client would take a proxy of the environment for this machine, too
-  const direct = isLoopback(host) ? { channelArgs: { 'grpc.enable_http_proxy': 0 } } : {}
-  return { connectionOptions: { ...connectionOptions, ...direct, address }, namespace }
+  const direct = isLoopback(host) && { 'grpc.enable_http_proxy': 0 }
+  // after an outage of a minute and a half, the client would wait for a minute more
+  const channelArgs = { 'grpc.max_reconnect_backoff_ms': LONGEST_RECONNECT_MS, ...direct }
+  return { connectionOptions: { ...connectionOptions, channelArgs, address }, namespace }
 }
 
 /** A name or an address, with a port or without one. */
