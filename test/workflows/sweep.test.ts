@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { Client, Connection } from '@temporalio/client'
+import { sql as raw } from 'kysely'
 import { createLogger } from '../../src/logger.ts'
 import { createReferrals } from '../../src/core/leads/workflows/referrals.ts'
 import { unstarted } from '../../src/core/leads/worker.ts'
@@ -35,8 +36,13 @@ describe('the sweep', () => {
     const broken: number[] = []
     for (let count = 0; count < BROKEN; count += 1) broken.push(await brokenLead())
     const good = await leads.commit()
+    const closed = await leads.commit()
+    const { sql } = service
+    await raw`update leads set closed_at = now(), close_reason = 'withdrew' where id = ${closed}`.execute(sql)
     const worker = await service.startWorker()
     await partner.endpoint.until(() => leads.arrivals(good).length === 1)
+    // its webhook is due nonetheless
+    await partner.endpoint.until(() => leads.arrivals(closed).length === 1)
     // in a later turn
     const later = await leads.commit()
     await partner.endpoint.until(() => leads.arrivals(later).length === 1)

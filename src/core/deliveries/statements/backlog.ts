@@ -58,7 +58,7 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
       unstarted.oldest as "oldestUnstartedSeconds"
     from due, (
       select coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as oldest
-      from leads where workflow_started_at is null and closed_at is null
+      from leads where workflow_started_at is null
     ) unstarted
   `.execute(sql)
   const [backlog] = rows

@@ -7,12 +7,12 @@ interface Unstarted {
   since: Date | null
 }
 
-/** Open leads that have waited for their workflow for `olderThanMs`; `most` at most are counted, from an index of them alone. */
+/** Leads that have waited for their workflow for `olderThanMs`; `most` at most are counted, from an index of them alone. */
 export async function countUnstarted(sql: Sql, olderThanMs: number, most: number): Promise<Unstarted> {
   const { rows } = await raw<Unstarted>`
     select count(*)::int as leads, count(distinct partner_id)::int as partners, min(created_at) as since from (
       select partner_id, created_at from leads
-      where workflow_started_at is null and closed_at is null
+      where workflow_started_at is null
         and created_at < clock_timestamp() - ${olderThanMs} * interval '1 millisecond'
       order by created_at limit ${most}
     ) as unstarted`.execute(sql)

@@ -13,7 +13,6 @@ export async function unstartedLeads(
     .selectFrom('leads')
     .select('id')
     .where('workflow_started_at', 'is', null)
-    .where('closed_at', 'is', null)
     .where('created_at', '<', raw<Date>`now() - ${olderThanMs} * interval '1 millisecond'`)
     .$if(but.length > 0, (query) => query.where('id', 'not in', but))
     .orderBy('created_at')

@@ -95,7 +95,7 @@ export const Lead = defineEntity({
     {
       name: 'leads_unstarted_index',
       expression:
-        'create index leads_unstarted_index on leads (created_at) where workflow_started_at is null and closed_at is null',
+        'create index leads_unstarted_index on leads (created_at) where workflow_started_at is null',
     },
   ],
 })

@@ -57,7 +57,7 @@ alter table leads alter partner_lead_id set statistics 1000;
 create index leads_open_index on leads (partner_id, id) where closed_at is null;
 create index leads_closed_index on leads (partner_id, id) where closed_at is not null;
 create index leads_email_hash_index on leads (email_hash, partner_id, id) where email_hash is not null;
-create index leads_unstarted_index on leads (created_at) where workflow_started_at is null and closed_at is null;
+create index leads_unstarted_index on leads (created_at) where workflow_started_at is null;
 create index leads_ended_index on leads (closed_at, id)
   where closed_at is not null and erased_at is null and held_at is null;
 
