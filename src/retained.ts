@@ -1,5 +1,4 @@
 import { endedLeads } from './capabilities/erasure/statements/ended-leads.ts'
-import { oldCertifications, oldChanges, oldPings } from './capabilities/self-service/statements/retained.ts'
 import type { Config } from './config.ts'
 import type { Retained } from './core/database/retained.ts'
 import { oldAttempts } from './core/deliveries/statements/old-attempts.ts'
@@ -21,9 +20,5 @@ export const retained: readonly Retained<RetentionSettings>[] = [
   oldIdempotencyKeys,
   mailedAddresses,
   oldNotices,
-  oldPings,
-  // before the changes that they belong to
-  oldCertifications,
-  oldChanges,
   expiredSecrets,
 ]

@@ -3,12 +3,9 @@ import type { Generated, Kysely } from 'kysely'
 import { ApiKey } from './core/partners/tables/api-key.ts'
 import { Attempt } from './core/deliveries/tables/attempt.ts'
 import { AuditEntry } from './core/audit/tables/audit-entry.ts'
-import { Certification } from './capabilities/self-service/tables/certification.ts'
 import { Delivery } from './core/deliveries/tables/delivery.ts'
 import { Deployment } from './core/record/tables/deployment.ts'
 import { EncryptionKey } from './core/sealing/tables/encryption-key.ts'
-import { EndpointChange } from './core/endpoints/tables/endpoint-change.ts'
-import { EndpointPing } from './capabilities/self-service/tables/endpoint-ping.ts'
 import { EndpointSecret } from './core/endpoints/tables/endpoint-secret.ts'
 import { Endpoint } from './core/endpoints/tables/endpoint.ts'
 import { Export } from './capabilities/access/tables/export.ts'
@@ -30,9 +27,6 @@ export const entities = [
   ApiKey,
   Endpoint,
   EndpointSecret,
-  EndpointChange,
-  EndpointPing,
-  Certification,
   Lead,
   LeadEvent,
   Delivery,
@@ -63,9 +57,6 @@ export type Tables = Omit<Inferred, keyof Given> & {
 interface Given {
   leads: 'id'
   endpoint_secrets: 'id'
-  endpoint_changes: 'id'
-  certifications: 'id'
-  endpoint_pings: 'id'
   audit: 'id'
   sink_webhooks: 'id'
   sandbox_runs: 'id'

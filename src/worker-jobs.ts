@@ -2,7 +2,6 @@ import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import { restoresLeftOut } from './capabilities/restore/worker.ts'
 import { runsLeftOut } from './capabilities/sandbox/worker.ts'
-import { requestsLeftOut } from './capabilities/self-service/worker.ts'
 import type { Config } from './config.ts'
 import type { Sql } from './core/database/orm.ts'
 import { resendsLeftOut } from './core/deliveries/worker.ts'
@@ -28,7 +27,6 @@ export async function keepSwept({ config, log, sql, client, referrals, signal }:
       unstarted(referrals, config.STARTS_IN_FLIGHT),
       resendsLeftOut(createResendStarter(client)),
       restoresLeftOut(client),
-      ...requestsLeftOut(client),
       ...runsLeftOut({ client, sql, log }),
     ],
     log,

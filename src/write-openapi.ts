@@ -7,7 +7,7 @@ const path = `${import.meta.dirname}/../docs/openapi.json`
 /** No request is made that would call one. */
 const starters = {
   startReferral: () => {},
-  startRequest: () => {},
+  endpointRequests: { certify: async () => {}, ping: async () => null },
   startEndpoint: () => {},
   endReferral: () => {},
   erasureLog: undefined,

@@ -2,10 +2,11 @@ import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
 import { certificationCall } from '../../src/capabilities/self-service/webhooks/certification-call.ts'
 import {
   type CertificationCheck,
+  type CertificationRequest,
   type CheckReport,
   judgeCheck,
   notSent,
-} from '../../src/capabilities/self-service/decisions/certification.ts'
+} from '../../src/core/endpoints/decisions/certification.ts'
 import type { Environment } from '../../src/core/values/environment.ts'
 import {
   candidateOf,
@@ -26,8 +27,6 @@ interface Dependencies {
   startEndpoint: (endpointId: number) => Promise<unknown>
 }
 
-type Candidate = NonNullable<Awaited<ReturnType<typeof candidateOf>>>
-
 /** What an operator sees of a check: no URL, no body. Without a response, the checks after it are not sent. */
 export type CheckOutcome = Pick<CheckReport, 'result' | 'received'> & { isAnswered: boolean }
 
@@ -37,36 +36,39 @@ export function certificationActivities(dependencies: Dependencies) {
     /**
      * Makes one call of a certification and writes down what came of it. Made again after a crash, it repeats the same id.
      *
-     * @returns `null` if the candidate was replaced or canceled meanwhile.
+     * @returns `null` if the candidate was replaced or dropped meanwhile.
      */
-    async certify(certificationId: number, check: CertificationCheck): Promise<CheckOutcome | null> {
-      const candidate = await candidateOf(sql, certificationId, encryptionKeys)
+    async certify(request: CertificationRequest, check: CertificationCheck): Promise<CheckOutcome | null> {
+      const candidate = await candidateOf(sql, request, encryptionKeys)
       if (candidate === undefined) return null
-      const outcome = await send(callOf(check, { ...candidate, certificationId, environment }))
+      const outcome = await send(callOf(check, { ...request, ...candidate, environment }))
       const isAnswered = outcome.status !== null
       const clock = clockAdvice(outcome.responseHeaders?.date, Date.now())
-      const report = judgeCheck(check, outcome, { valid: candidate.reports.valid?.result, clock })
-      await writeReports(sql, certificationId, isAnswered ? [report] : [report, ...notSent(check)])
+      const valid = candidate.checks.find((report) => report.check === 'valid')?.result
+      const report = judgeCheck(check, outcome, { valid, clock })
+      await writeReports(sql, request, isAnswered ? [report] : [report, ...notSent(check)])
       return { result: report.result, received: report.received, isAnswered }
     },
 
-    /** Ends a certification; if it passed, the URL changes over. */
-    async endCertification(certificationId: number): Promise<string> {
-      const { result, changedOver } = await endCertification(sql, certificationId, encryptionKeys)
-      if (changedOver !== undefined) await startEndpoint(changedOver).catch(() => undefined)
+    /** Ends a certification; if it passed, the endpoint switches to the URL. */
+    async endCertification(request: CertificationRequest): Promise<string> {
+      const { result, switched } = await endCertification(sql, request)
+      if (switched !== undefined) await startEndpoint(switched).catch(() => undefined)
       return result
     },
   }
 }
 
-/** The request of a check, signed or forged. */
-function callOf(check: CertificationCheck, { url, secret, ...facts }: Candidate & CallFacts) {
-  const { sentBody, isForged, ...signed } = certificationCall(check, { ...facts, now: new Date() })
-  const secrets = [isForged ? generateSecret() : secret]
-  return { url, headers: signedHeaders({ ...signed, secrets }), body: sentBody }
+interface Call extends CertificationRequest {
+  url: string
+  secret: string
+  environment: Environment
 }
 
-interface CallFacts {
-  certificationId: number
-  environment: Environment
+/** The request of a check, signed or forged. */
+function callOf(check: CertificationCheck, { url, secret, requestedAt, ...facts }: Call) {
+  const at = { requestedAt: new Date(requestedAt), now: new Date() }
+  const { sentBody, isForged, ...signed } = certificationCall(check, { ...facts, ...at })
+  const secrets = [isForged ? generateSecret() : secret]
+  return { url, headers: signedHeaders({ ...signed, secrets }), body: sentBody }
 }

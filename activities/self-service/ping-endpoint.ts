@@ -1,4 +1,3 @@
-import { endpointToPing, finishPing } from '../../src/capabilities/self-service/statements/pings.ts'
 import { signingSecrets } from '../../src/core/endpoints/statements/secrets.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
 import type { PingOutcome } from '../../src/core/endpoints/decisions/endpoint.ts'
@@ -13,15 +12,16 @@ interface Dependencies {
   encryptionKeys: readonly Buffer[]
 }
 
-/** Makes a test request, signed with every live secret, and writes down what came of it. */
+/** Makes a test request, signed with every live secret. `null` if the endpoint has no URL. */
 export function pingEndpointActivity({ sql, environment, send, encryptionKeys }: Dependencies) {
-  return async (pingId: number): Promise<PingOutcome | null> => {
-    const endpoint = await endpointToPing(sql, pingId)
-    if (endpoint === undefined || endpoint.url === null) return null
-    const { endpointId, partnerId, url } = endpoint
+  return async (endpointId: number): Promise<PingOutcome | null> => {
+    const { url, partner_id: partnerId } = await sql
+      .selectFrom('endpoints')
+      .select(['url', 'partner_id'])
+      .where('id', '=', endpointId)
+      .executeTakeFirstOrThrow()
+    if (url === null) return null
     const secrets = await signingSecrets(sql, endpointId, encryptionKeys)
-    const outcome = await sendPing({ url, partnerId, environment, secrets }, send)
-    await finishPing(sql, pingId, outcome)
-    return outcome
+    return sendPing({ url, partnerId, environment, secrets }, send)
   }
 }

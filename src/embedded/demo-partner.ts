@@ -1,6 +1,5 @@
-import { openSecretOf } from '../core/endpoints/statements/changes.ts'
 import { setEndpoint } from '../core/endpoints/statements/endpoint.ts'
-import { signingSecrets } from '../core/endpoints/statements/secrets.ts'
+import { receivedSecrets } from '../core/endpoints/statements/secrets.ts'
 import { findKeyOwner, hashOf, issueKey } from '../core/partners/statements/keys.ts'
 import { type Em, type Orm, type Sql, sqlOf } from '../core/database/orm.ts'
 import { addPartner } from '../core/partners/statements/partner.ts'
@@ -36,17 +35,13 @@ export async function provideDemoPartner(orm: Orm, options: DemoOptions): Promis
 
 /** The signing secrets of each partner whose URL, or candidate, is `url`. */
 export async function secretsOf(sql: Sql, url: string, encryptionKeys: readonly Buffer[]): Promise<string[]> {
-  const [endpoints, changes] = await Promise.all([
-    sql.selectFrom('endpoints').select('id').where('url', '=', url).execute(),
-    sql
-      .selectFrom('endpoint_changes')
-      .select(['id', 'ciphertext'])
-      .where('url', '=', url)
-      .where('state', '=', 'candidate')
-      .execute(),
-  ])
-  const live = await Promise.all(endpoints.map(({ id }) => signingSecrets(sql, id, encryptionKeys)))
-  return [...live.flat(), ...changes.map((change) => openSecretOf(change, encryptionKeys))]
+  const endpoints = await sql
+    .selectFrom('endpoints')
+    .select('id')
+    .where((eb) => eb.or([eb('url', '=', url), eb('candidate_url', '=', url)]))
+    .execute()
+  const secrets = await Promise.all(endpoints.map(({ id }) => receivedSecrets(sql, id, encryptionKeys)))
+  return secrets.flat()
 }
 
 async function makePartner(em: Em): Promise<{ partnerId: number; key: string }> {

@@ -10,7 +10,6 @@ import { addEndpointCommands } from '../core/endpoints/commands/endpoint.ts'
 import { addEncryptionCommands } from '../capabilities/encryption/commands/encryption.ts'
 import { restoresInbox } from '../capabilities/restore/commands/inbox.ts'
 import { retentionInbox } from '../capabilities/retention/commands/inbox.ts'
-import { certifyFirst } from '../capabilities/self-service/commands/certify-first.ts'
 import { faultsInbox, givenUpInbox } from '../core/deliveries/commands/inbox.ts'
 import { endpointsInbox, noticesInbox } from '../core/endpoints/commands/inbox.ts'
 import { onboardingInbox, unstartedInbox, withoutNewsInbox } from '../core/leads/commands/inbox.ts'
@@ -65,10 +64,6 @@ const added = {
     withoutNewsInbox,
   ],
   retained,
-  certify: [
-    // before a URL of staff's is set
-    certifyFirst,
-  ],
 }
 
 /** The kinds of what waits for a person, the worst first. */
@@ -94,7 +89,7 @@ export function staffProgram(run: Run, output: OutputConfiguration = {}): Comman
   addFindCommand(program, run)
   addPartnerCommands(program, run)
   addKeyCommands(program, run)
-  addEndpointCommands(program, run, added.certify)
+  addEndpointCommands(program, run)
   addMilestoneCommand(program, run)
   addLeadCommands(program, run)
   addDeliveryCommands(program, run)

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { replaceSecrets, rotateSecret } from '../../src/core/endpoints/statements/secrets.ts'
+import { addSecret, rotateSecret, signOnlyWith } from '../../src/core/endpoints/statements/secrets.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
 import { sealing } from '../../src/core/sealing/seal.ts'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
@@ -38,7 +38,7 @@ describe('an attempt that waits while the endpoint is changed is signed for the 
     await on.sql.deleteFrom('endpoint_secrets').execute()
     const change = async (trx: Sql) => {
       await moveTo(trx, next.url)
-      await replaceSecrets(trx, id, secret())
+      await signOnlyWith(trx, id, await addSecret(trx, id, secret(), 'unused'))
     }
     expect(await deliverDuring(change)).toBe('delivered')
     expect(next.arrivals.map(({ verified }) => verified)).toEqual([true])
@@ -47,7 +47,7 @@ describe('an attempt that waits while the endpoint is changed is signed for the 
   it('at another URL, and not with the secret of the one before', async () => {
     const change = async (trx: Sql) => {
       await moveTo(trx, next.url)
-      await replaceSecrets(trx, id, secret())
+      await signOnlyWith(trx, id, await addSecret(trx, id, secret(), 'unused'))
     }
     expect(await deliverDuring(change)).toBe('delivered')
     expect(next.arrivals.map(({ verified }) => verified)).toEqual([true])

@@ -14,6 +14,7 @@ import type { ReferralState } from '../../src/core/leads/decisions/referral.ts'
 import { createLogger } from '../../src/logger.ts'
 import { atEnd } from '../support/at-end.ts'
 import { freshDatabase } from '../support/database.ts'
+import type { SelfServiceDependencies } from '../../src/capabilities/self-service/routes/dependencies.ts'
 import { sandboxOf } from '../support/sandbox/api.ts'
 import { selfServiceOf } from '../support/self-service/api.ts'
 import { testKeys } from '../support/test-keys.ts'
@@ -29,6 +30,7 @@ interface ApiOptions {
   changeRows?: KyselyPlugin
   sandbox?: typeof sandboxOf
   egressAddresses?: string[]
+  endpointRequests?: SelfServiceDependencies['endpointRequests']
   /** Maps the database's URL to the one to connect to, for example a proxy's. */
   through?: (url: string) => Promise<string> | string
 }
@@ -83,7 +85,7 @@ export async function prepareApi({
     observeRequest: () => {},
     rateLimit,
     // by room
-    ...selfServiceOf(sql, requested),
+    ...selfServiceOf(requested),
     sandbox: (sandbox ?? sandboxOf)(sql),
     ...more,
   })

@@ -7,9 +7,7 @@ import { open, sealing } from '../../src/core/sealing/seal.ts'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
-import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
-import { locksOf } from '../support/table-locks.ts'
 import { testKeys } from '../support/test-keys.ts'
 
 const URL_NOW = 'https://lender.example/now'
@@ -77,8 +75,14 @@ describe('a partner’s own endpoint, in a sandbox', () => {
     ])
     const { secret } = body.data
     expect(secret).toMatch(/^whsec_/)
-    expect(await endpointOf(api, partner)).toEqual(before)
-    expect((await secretsOf(api, partner)).map((known) => known.secret)).not.toContain(secret)
+    const after = await endpointOf(api, partner)
+    expect(after).toEqual({
+      ...before,
+      candidate: after.candidate,
+      candidate_url: URL_NEXT,
+      candidate_at: expect.any(Date),
+    })
+    expect(await signingSecrets(api.sql, after.id, testKeys)).not.toContain(secret)
     const read = await partner.post('get-endpoint', {})
     expect(read.body.data.candidate.url).toBe(URL_NEXT)
     expect(read.text).not.toContain('whsec_')
@@ -88,7 +92,7 @@ describe('a partner’s own endpoint, in a sandbox', () => {
         actor: `key ${partner.keyId}`,
         action: 'endpoint.propose',
         outcome: 'done',
-        detail: { key_id: partner.keyId, change_id: expect.any(Number), origin: 'https://lender.example' },
+        detail: { key_id: partner.keyId, candidate: after.candidate, origin: 'https://lender.example' },
       },
     ])
   })
@@ -96,13 +100,7 @@ describe('a partner’s own endpoint, in a sandbox', () => {
   it('keeps the latest candidate only', async () => {
     await partner.post('set-endpoint', { url: 'https://lender.example/first' })
     await partner.post('set-endpoint', { url: URL_NEXT })
-    const changes = await api.sql
-      .selectFrom('endpoint_changes')
-      .select(['url', 'state'])
-      .where('endpoint_id', '=', (await endpointOf(api, partner)).id)
-      .orderBy('id')
-      .execute()
-    expect(changes.map(({ state }) => state)).toEqual(['replaced', 'candidate'])
+    expect((await endpointOf(api, partner)).candidate_url).toBe(URL_NEXT)
   })
 
   it.each([
@@ -127,29 +125,9 @@ describe('a partner’s own endpoint, in a sandbox', () => {
     }
     const audited = (await auditOf(api, partner)).filter(({ action }) => action === 'endpoint.certify')
     expect(audited).toHaveLength(1)
-    const id = Number(audited[0]?.detail?.certification_id)
-    expect(api.requested).toContain(`certify ${id}`)
-  })
-
-  it('is read in one snapshot, also while it changes over', async () => {
-    await partner.post('set-endpoint', { url: URL_NEXT })
-    await partner.post('certify-endpoint', {})
-    const { id } = await endpointOf(api, partner)
-    const reading = await api.sql.transaction().execute(async (trx) => {
-      await raw`lock table certifications in access exclusive mode`.execute(trx)
-      const answer = partner.post('get-endpoint', {})
-      const waiting = raw`select from ${locksOf('certifications')} where not granted`
-      await until(async () => (await waiting.execute(api.sql)).rows.length > 0)
-      await trx.updateTable('endpoints').set({ url: URL_NEXT }).where('id', '=', id).execute()
-      await trx.updateTable('certifications').set({ result: 'passed' }).where('result', 'is', null).execute()
-      return { answer }
-    })
-    const { url, certification } = (await reading.answer).body.data
-    // before the change or after it, never half of it
-    expect([
-      [URL_NOW, 'running'],
-      [URL_NEXT, 'passed'],
-    ]).toContainEqual([url, certification.state])
+    const { candidate } = await endpointOf(api, partner)
+    expect(audited[0]?.detail?.candidate).toBe(candidate)
+    expect(api.requested).toContain(`certify ${candidate}`)
   })
 
   it.each([
@@ -180,19 +158,26 @@ describe('a partner’s own endpoint, in a sandbox', () => {
     expect(await secretsOf(api, partner)).toHaveLength(1)
   })
 
-  it('asks for one test request at a time', async () => {
+  it('answers how it responded to a test request', async () => {
     const { body } = await partner.post('test-endpoint', {})
-    await partner.post('test-endpoint', {})
-    expect(body.data.last_test).toMatchObject({ state: 'running', status: null })
-    const { id } = await endpointOf(api, partner)
-    const pings = await api.sql
-      .selectFrom('endpoint_pings')
-      .select('id')
-      .where('endpoint_id', '=', id)
-      .execute()
-    expect(pings).toHaveLength(1)
-    expect(api.requested).toContain(`ping ${pings[0]?.id}`)
+    expect(body.data).toMatchObject({ accepted: true, status: 200, hint: null })
     expect((await auditOf(api, partner)).map(({ action }) => action)).toEqual(['endpoint.ping'])
+  })
+
+  it('has 503 for an answer while Temporal is away, and no certification that nobody makes', async () => {
+    const endpointRequests = {
+      certify: () => Promise.reject(new Error('away')),
+      ping: () => Promise.reject(new Error('away')),
+    }
+    const away = await prepareApi({ endpointRequests })
+    const lender = await addPartnerAt(away)
+    await lender.post('set-endpoint', { url: URL_NEXT })
+    for (const path of ['certify-endpoint', 'test-endpoint']) {
+      const { status, headers } = await lender.post(path, {})
+      expect([path, status, headers['retry-after']]).toEqual([path, 503, expect.any(String)])
+    }
+    const { data } = (await lender.post('get-endpoint', {})).body
+    expect([data.candidate.url, data.certification]).toEqual([URL_NEXT, null])
   })
 
   it('pauses and resumes', async () => {

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { applyChange, endCandidate } from '../../src/core/endpoints/statements/changes.ts'
-import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
+import { dropCandidate } from '../../src/core/endpoints/statements/candidate.ts'
+import { lockEndpoint, setEndpoint, switchTo } from '../../src/core/endpoints/statements/endpoint.ts'
 import { rotateSecret } from '../../src/core/endpoints/statements/secrets.ts'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
 import { sealing } from '../../src/core/sealing/seal.ts'
@@ -37,23 +37,17 @@ describe.each(['sandbox', 'production'] as const)('an Idempotency-Key, in %s', (
   const isReplay = ({ headers }: Answer) => headers['idempotent-replayed'] === 'true'
   const auditOf = () =>
     api.sql.selectFrom('audit').select('action').where('partner_id', '=', partner.id).execute()
-  const changes = () =>
-    api.sql
-      .selectFrom('endpoint_changes')
-      .innerJoin('endpoints', 'endpoints.id', 'endpoint_changes.endpoint_id')
-      .selectAll('endpoint_changes')
-      .where('endpoints.partner_id', '=', partner.id)
-      .execute()
+  const endpoint = async () => (await lockEndpoint(api.sql, partner.id))!
   const keys = () =>
     api.sql.selectFrom('idempotency_keys').selectAll().where('partner_id', '=', partner.id).execute()
 
   it.each(calls)('gives a repeat of %s the first response, and does nothing again', async (call, body) => {
     const first = await send(call, body)
     expect([first.status, isReplay(first)]).toEqual([200, false])
-    const before = [await auditOf(), await changes()]
+    const before = [await auditOf(), await endpoint()]
     const again = await send(call, body)
     expect([again.status, isReplay(again), again.text]).toEqual([200, true, first.text])
-    expect([await auditOf(), await changes()]).toEqual(before)
+    expect([await auditOf(), await endpoint()]).toEqual(before)
     expect(api.requested.length).toBe(new Set(api.requested).size)
   })
 
@@ -119,7 +113,7 @@ describe.each(['sandbox', 'production'] as const)('an Idempotency-Key, in %s', (
     for (const { body } of answers) expect(JSON.stringify(stored)).not.toContain(body.data.secret)
     expect(JSON.stringify(stored)).not.toMatch(/whsec_|v1\./)
     const places = stored.map(({ secret_at: place }) => String(place).replace(/\d+/, ''))
-    expect(new Set(places)).toEqual(new Set(['endpoint_changes::ciphertext', 'endpoint_secrets::ciphertext']))
+    expect(new Set(places)).toEqual(new Set(['endpoint_secrets::ciphertext']))
   })
 
   it.each(['set-endpoint', 'rotate-endpoint-secret'])(
@@ -143,20 +137,19 @@ describe.each(['sandbox', 'production'] as const)('an Idempotency-Key, in %s', (
 
   it('gives the secret once its change has taken effect, until it is rotated', async () => {
     const first = await send('set-endpoint', { url: URL_NEXT })
-    const [change] = await changes()
-    await api.sql.transaction().execute((trx) => applyChange(trx, change!.id, testKeys))
+    const { id, candidate } = await endpoint()
+    await api.sql.transaction().execute(async (trx) => {
+      await switchTo(trx, await endpoint(), { url: URL_NEXT, secretId: candidate! }, {})
+    })
     expect((await send('set-endpoint', { url: URL_NEXT })).text).toBe(first.text)
     const secret = sealing(generateSecret(), testKeys)
-    await api.sql.transaction().execute((trx) => rotateSecret(trx, change!.endpoint_id, secret, 3_600_000))
+    await api.sql.transaction().execute((trx) => rotateSecret(trx, id, secret, 3_600_000))
     expect((await send('set-endpoint', { url: URL_NEXT })).body.error.code).toBe('SECRET_REPLACED')
   })
 
-  it('says so too if the change was canceled or its row is gone', async () => {
+  it('says so too if the candidate was dropped', async () => {
     await send('set-endpoint', { url: URL_NEXT })
-    const [change] = await changes()
-    await endCandidate(api.sql, change!.endpoint_id, 'canceled')
-    expect((await send('set-endpoint', { url: URL_NEXT })).body.error.code).toBe('SECRET_REPLACED')
-    await api.sql.deleteFrom('endpoint_changes').where('id', '=', change!.id).execute()
+    await dropCandidate(api.sql, (await endpoint()).id)
     expect((await send('set-endpoint', { url: URL_NEXT })).body.error.code).toBe('SECRET_REPLACED')
   })
 })

@@ -23,7 +23,7 @@ describe('the endpoint in the console', () => {
     await tab.getByRole('button', { name: 'Set your URL' }).click()
     await tab.locator(':focus').and(tab.getByLabel('URL of your receiver')).waitFor()
     await tab.getByRole('button', { name: 'Use our sink' }).press('Enter')
-    await tab.getByRole('heading', { name: 'It works' }).waitFor()
+    await tab.getByRole('heading', { name: 'Nothing was sent yet' }).waitFor()
     await tab.getByRole('heading', { name: 'Sink' }).waitFor()
     // the button is gone with its section
     await tab.locator('h1:focus').waitFor()
@@ -159,6 +159,10 @@ describe('the endpoint in the console', () => {
     await tab.getByText('A sink is a test endpoint that we host').waitFor()
     await tab.getByRole('button', { name: 'Use our sink' }).click()
     await tab.getByRole('heading', { name: 'Sink' }).waitFor()
+    const { url } = (await stage.calls.post('get-endpoint', {})).body.data as object as { url: string }
+    await stage.calls.post('set-endpoint', { url })
+    await stage.calls.post('certify-endpoint', {})
+    await tab.getByRole('region', { name: 'Certification' }).getByText('Passed').first().waitFor()
     await tab.getByLabel('How it answers').selectOption('Fail twice, then succeed')
     await tab.getByRole('button', { name: 'Set answer' }).click()
     await tab.getByText('The sink answers 503 to the next 2 webhooks, then 200.').waitFor()

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { applyChange, openCandidate } from '../../src/core/endpoints/statements/changes.ts'
-import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
+import { lockEndpoint, setEndpoint, switchTo } from '../../src/core/endpoints/statements/endpoint.ts'
+import { addSecret } from '../../src/core/endpoints/statements/secrets.ts'
+import { columnsOf } from '../../src/core/endpoints/statements/states.ts'
 import { readHealth } from '../../src/core/endpoints/statements/health.ts'
 import { reviewEndpoint, setNextProbe } from '../../src/core/endpoints/statements/review.ts'
 import { putClockAhead } from '../support/clock.ts'
@@ -38,10 +39,9 @@ describe('the health of an endpoint', () => {
 
   const changeOver = () =>
     sql.transaction().execute(async (trx) => {
-      const { id } = await row()
-      const wanted = { url: ADDRESS, secret: sealing('unused', testKeys), requestedBy: 'key 1' }
-      const changeId = await openCandidate(trx, id, wanted)
-      await applyChange(trx, changeId, testKeys)
+      const endpoint = (await lockEndpoint(trx, partnerId))!
+      const secretId = await addSecret(trx, endpoint.id, sealing('unused', testKeys), 'unused')
+      await switchTo(trx, endpoint, { url: ADDRESS, secretId }, columnsOf('set'))
     })
 
   describe('counts of its recent attempts', () => {

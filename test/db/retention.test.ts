@@ -47,8 +47,8 @@ describe('retention', () => {
   })
 
   beforeEach(async () => {
-    await raw`truncate leads, attempts, idempotency_keys, notices, retention_runs, onboarding_mails, endpoint_pings, certifications,
-      endpoint_changes, endpoint_secrets restart identity cascade`.execute(ownerSql)
+    await raw`truncate leads, attempts, idempotency_keys, notices, retention_runs, onboarding_mails,
+      endpoint_secrets restart identity cascade`.execute(ownerSql)
     ;({ id: partnerId } = await addPartner(owner.em.fork(), { name: 'First Lender' }))
     // most of the leads are old
   })
@@ -132,28 +132,6 @@ describe('retention', () => {
       return async () =>
         (await sql.selectFrom('notices').select('kind').where('kind', '=', kind).execute()).length === 2
     },
-    async pings(days) {
-      const endpoint = { endpoint_id: await endpointId() }
-      // the latest stays
-      const [{ id } = { id: 0 }] = await sql
-        .insertInto('endpoint_pings')
-        .values([days, -1].map((age) => ({ ...endpoint, finished_at: daysAgo(age) })))
-        .returning('id')
-        .execute()
-      return stillIn('endpoint_pings', id)
-    },
-    async certifications(days) {
-      const change = { change_id: await aChange(null), accept_failures: false, requested_by: 'key 1' }
-      const [{ id } = { id: 0 }] = await sql
-        .insertInto('certifications')
-        .values(
-          [days, -1].map((age) => ({ ...change, finished_at: daysAgo(age), result: 'failed' as const })),
-        )
-        .returning('id')
-        .execute()
-      return stillIn('certifications', id)
-    },
-    changes: async (days) => stillIn('endpoint_changes', await aChange(daysAgo(days))),
     async secrets(days) {
       const { id } = await sql
         .insertInto('endpoint_secrets')
@@ -172,21 +150,6 @@ describe('retention', () => {
         .where('partner_id', '=', partnerId)
         .executeTakeFirstOrThrow()
     ).id
-  async function aChange(settledAt: Date | null): Promise<number> {
-    const { id } = await sql
-      .insertInto('endpoint_changes')
-      .values({
-        endpoint_id: await endpointId(),
-        state: 'canceled',
-        url: 'https://lender.example/hooks',
-        ciphertext: 'sealed',
-        requested_by: 'key 1',
-        settled_at: settledAt,
-      })
-      .returning('id')
-      .executeTakeFirstOrThrow()
-    return id
-  }
   const stillIn = (table: string, id: number) => async () =>
     (await raw`select from ${raw.table(table)} where id = ${id}`.execute(sql)).rows.length > 0
 
@@ -262,14 +225,18 @@ describe('retention', () => {
     expect(left).toEqual([notices[1], notices[3]].map((row) => ({ kind: row?.kind, owed_at: row?.owed_at })))
   })
 
-  it('keeps the latest certification of each endpoint', async () => {
-    const change_id = await aChange(null)
-    const ended = { accept_failures: false, requested_by: 'key 1', result: 'failed' as const }
-    const rows = [700, 600].map((age) => ({ ...ended, change_id, finished_at: daysAgo(age) }))
-    await sql.insertInto('certifications').values(rows).execute()
-    expect(await run('certifications')).toBe(1)
-    const left = await sql.selectFrom('certifications').select('finished_at').execute()
-    expect(left).toEqual([{ finished_at: rows[1]?.finished_at }])
+  it('keeps the secrets of a candidate, and of the previous URL until its days are over', async () => {
+    const endpoint_id = await endpointId()
+    const old = { endpoint_id, ciphertext: 'sealed', expires_at: daysAgo(600) }
+    const secrets = await sql.insertInto('endpoint_secrets').values([old, old]).returning('id').execute()
+    const [candidate = 0, previous_secret = 0] = secrets.map(({ id }) => id)
+    const change = sql.updateTable('endpoints').where('id', '=', endpoint_id)
+    await change.set({ candidate, previous_secret, previous_until: daysAgo(-1) }).execute()
+    expect(await run('secrets')).toBe(0)
+    await change.set({ previous_until: daysAgo(1) }).execute()
+    expect(await run('secrets')).toBe(1)
+    const left = await sql.selectFrom('endpoint_secrets').select('id').execute()
+    expect(left).toEqual([{ id: candidate }])
   })
 
   it('removes nothing of a class that is off, and never anything of the audit', async () => {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { replay } from '../../src/core/deliveries/commands/delivery-replay.ts'
-import { replaceSecrets, rotateSecret } from '../../src/core/endpoints/statements/secrets.ts'
+import { addSecret, rotateSecret, signOnlyWith } from '../../src/core/endpoints/statements/secrets.ts'
 import { sealing } from '../../src/core/sealing/seal.ts'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
 import type { Sql } from '../../src/core/database/orm.ts'
@@ -132,7 +132,9 @@ describe('what get-deliveries shows of an attempt', () => {
     await endpoint.is('active')
     await shown(eventId, 3)
 
-    await changeSecret(replaceSecrets)
+    await changeSecret(async (trx, of, secret) =>
+      signOnlyWith(trx, of, await addSecret(trx, of, secret, 'unused')),
+    )
     await replay(context, { partner: partner.id, state: 'all' })
     const { body, attempts } = await shown(eventId, 4)
 

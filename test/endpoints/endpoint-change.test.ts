@@ -1,17 +1,15 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { selfService } from '../../src/capabilities/self-service/commands/self-service.ts'
+import { certificationChecks, judgeCheck } from '../../src/core/endpoints/decisions/certification.ts'
 import {
-  certificationChecks,
-  judgeCheck,
-} from '../../src/capabilities/self-service/decisions/certification.ts'
-import {
+  beginCertification,
   endCertification,
-  requestCertification,
+  writeReports,
 } from '../../src/capabilities/self-service/statements/certifications.ts'
-import { jsonb } from '../../src/core/database/jsonb.ts'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
 import { rotate, set } from '../../src/core/endpoints/commands/endpoint.ts'
-import { openCandidate } from '../../src/core/endpoints/statements/changes.ts'
+import { setCandidate } from '../../src/core/endpoints/statements/candidate.ts'
+import { lockEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { sealing } from '../../src/core/sealing/seal.ts'
 import { auditOf, contextOf } from '../staff/context.ts'
 import { endpointOf } from '../support/endpoint-states.ts'
@@ -60,28 +58,21 @@ describe('a change of an endpoint in production', () => {
   })
 
   const propose = async () => {
-    const { id } = await endpoint.row()
     const secret = sealing(generateSecret(), service.encryptionKeys)
-    return openCandidate(service.sql, id, { url: URL_NEXT, secret, requestedBy: 'key 7' })
+    return setCandidate(service.sql, (await endpoint.row()).id, { url: URL_NEXT, secret })
   }
   const certified = async () => {
-    const changeId = await propose()
-    const asked = { acceptFailures: false, requestedBy: 'key 7' }
-    const { id } = await requestCertification(service.sql, changeId, asked)
+    const candidate = await propose()
+    const begun = await beginCertification(service.sql, (await lockEndpoint(service.sql, partner.id))!)
+    const which = { partnerId: partner.id, candidate, requestedAt: begun!.certification.requestedAt }
     const reports = certificationChecks.map((check) => {
       const refused = ['forged_signature', 'old_timestamp', 'changed_body'].includes(check)
       const outcome = { ...ACCEPTED, ok: !refused, status: refused ? 400 : 200 }
-      return [check, judgeCheck(check, outcome, { valid: 'passed' })] as const
+      return judgeCheck(check, outcome, { valid: 'passed' })
     })
-    await service.sql
-      .updateTable('certifications')
-      .set({ reports: jsonb(Object.fromEntries(reports)) ?? {} })
-      .where('id', '=', id)
-      .execute()
-    return endCertification(service.sql, id, service.encryptionKeys)
+    await writeReports(service.sql, which, reports)
+    return endCertification(service.sql, { ...which, acceptFailures: false, requestedBy: 'key 7' })
   }
-  const changeOf = (id: number) =>
-    service.sql.selectFrom('endpoint_changes').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
   const mailsAbout = () =>
     mails.mails.filter(
       ({ content }) => content.includes(`tech-${partner.id}@`) || content.includes(`Partner ${partner.id},`),
@@ -97,7 +88,7 @@ describe('a change of an endpoint in production', () => {
 
   it('takes effect once the URL is certified, with its secret, and partner and staff are told once', async () => {
     const { id } = await endpoint.row()
-    expect(await certified()).toEqual({ result: 'passed', changedOver: id })
+    expect(await certified()).toEqual({ result: 'passed', switched: id })
     expect((await endpoint.row()).url).toBe(URL_NEXT)
     const [old, current] = await service.sql
       .selectFrom('endpoint_secrets')
@@ -112,15 +103,22 @@ describe('a change of an endpoint in production', () => {
     const audit = (await auditOf(context)).filter(({ partner_id: of }) => of === partner.id)
     expect(audit.map(({ actor, action }) => [actor, action])).toEqual([
       ['key 7', 'endpoint.certification_ended'],
-      ['key 7', 'endpoint.change_applied'],
     ])
   })
 
-  it('by staff is told once, too, and takes the place of a candidate', async () => {
-    const changeId = await propose()
+  it('by staff is told once, too, and drops a candidate', async () => {
+    await propose()
     await set(context, partner.id, 'https://lender.example/by-staff')
-    expect((await changeOf(changeId)).state).toBe('replaced')
+    expect(await endpoint.row()).toMatchObject({ candidate: null, candidate_url: null })
     await told('Webhooks now go to the endpoint at https://lender.example')
+  })
+
+  it('back to the previous URL is told once, too', async () => {
+    const { url } = await endpoint.row()
+    await certified()
+    await service.sql.deleteFrom('notices').where('partner_id', '=', partner.id).execute()
+    expect((await set(context, partner.id, undefined, { previous: true })).json.url).toBe(url)
+    await told(`Webhooks now go to the endpoint at ${new URL(url!).origin}`)
   })
 
   it('of the secret is told', async () => {
@@ -130,10 +128,10 @@ describe('a change of an endpoint in production', () => {
   })
 
   it('is canceled before it is certified when staff turn self-service off', async () => {
-    const changeId = await propose()
+    await propose()
     const answer = await selfService(context, partner.id, 'off')
-    expect(answer.json).toEqual({ partner_id: partner.id, self_service: false, canceled: [changeId] })
-    expect((await changeOf(changeId)).state).toBe('canceled')
+    expect(answer.json).toEqual({ partner_id: partner.id, self_service: false, canceled: true })
+    expect((await endpoint.row()).candidate).toBeNull()
   })
 
   it('needs a contact before staff turn self-service on', async () => {

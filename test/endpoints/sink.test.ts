@@ -4,6 +4,7 @@ import { partnerCalls, type TestPartner } from '../support/service.ts'
 import { type SharedService, sharedService } from '../support/shared-service.ts'
 import { endpointOf } from '../support/endpoint-states.ts'
 import { until } from '../support/until.ts'
+import { whileBusy } from '../support/while-busy.ts'
 
 interface Webhook {
   webhook_id: string
@@ -49,6 +50,15 @@ describe('a sink', () => {
 
   it('is a partner’s endpoint after one call, and passes certification', async () => {
     const { status, data } = await post('use-sink', {})
+    const own = partnerCalls(port, partner.key)
+    await own.post('set-endpoint', { url: data.url })
+    await whileBusy(() => own.post('certify-endpoint', {}))
+    await until(async () => {
+      const read = (await own.post('get-endpoint', {})).body.data as object as {
+        certification: { state: string }
+      }
+      return read.certification.state === 'passed'
+    })
     expect([status, data.health]).toEqual([200, expect.stringMatching(/draining|active/)])
     const read = await post('get-sink', {})
     expect(read.data.url).toBe(data.url)

@@ -6,6 +6,11 @@ import { health } from '../../src/core/partners/commands/partner-health.ts'
 import { findLeadAttempts } from '../../src/core/leads/statements/staff-reads.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import * as endpoint from '../../src/core/endpoints/commands/endpoint.ts'
+import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
+import { lockEndpoint, switchTo } from '../../src/core/endpoints/statements/endpoint.ts'
+import { addSecret } from '../../src/core/endpoints/statements/secrets.ts'
+import { columnsOf } from '../../src/core/endpoints/statements/states.ts'
+import { sealing } from '../../src/core/sealing/seal.ts'
 import { pause, resume } from '../../src/core/endpoints/commands/endpoint-pause.ts'
 import { test } from '../../src/core/endpoints/commands/endpoint-test.ts'
 import { add } from '../../src/core/partners/commands/partner.ts'
@@ -85,6 +90,30 @@ describe('an endpoint', () => {
     expect(leads.arrivals(waiting)).toMatchObject([
       { event: { type: 'contract_signed', data: { sequence: 2 } } },
     ])
+  })
+
+  it('goes back to its previous URL with the secret that it had there, within seven days', async () => {
+    const { endpoint_id: endpointId } = await set()
+    await active()
+    await service.sql.transaction().execute(async (trx) => {
+      const secret = sealing(generateSecret(), await context.encryptionKeys())
+      const secretId = await addSecret(trx, Number(endpointId), secret, 'unused')
+      const url = 'https://lender.example/elsewhere'
+      await switchTo(trx, (await lockEndpoint(trx, id))!, { url, secretId }, columnsOf('pausedByStaff'))
+    })
+    const undo = () => endpoint.set(context, id, undefined, { previous: true })
+    expect((await undo()).json).toMatchObject({ url: receiver.url, secret: null })
+    await active()
+    const leadId = await leads.start()
+    await history(leadId)
+    expect(leads.arrivals(leadId)).toMatchObject([{ verified: true }])
+    const row = service.sql.updateTable('endpoints').where('partner_id', '=', id)
+    const { previous_until: end } = await row
+      .set({ previous_until: raw<Date>`previous_until - interval '7 days'` })
+      .returning('previous_until')
+      .executeTakeFirstOrThrow()
+    expect(Math.abs(Date.now() - end!.getTime())).toBeLessThan(60_000)
+    await expect(undo()).rejects.toThrow('no other URL in the last seven days')
   })
 
   it('shows how its recent attempts went, and what waits', async () => {

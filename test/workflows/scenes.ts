@@ -1,7 +1,6 @@
 import { putClockAhead } from '../support/clock.ts'
 import { requestResends } from '../../src/core/deliveries/statements/resend-marks.ts'
-import { requestCertification } from '../../src/capabilities/self-service/statements/certifications.ts'
-import { requestPing } from '../../src/capabilities/self-service/statements/pings.ts'
+import { beginCertification } from '../../src/capabilities/self-service/statements/certifications.ts'
 import { createEndpointRequests } from '../../src/capabilities/self-service/workflows/endpoint-requests.ts'
 import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
 import { advanceId } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
@@ -17,7 +16,8 @@ import {
   resendId,
   restoreId,
 } from '../../src/core/temporal/names.ts'
-import { openCandidate } from '../../src/core/endpoints/statements/changes.ts'
+import { setCandidate } from '../../src/core/endpoints/statements/candidate.ts'
+import { lockEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { sealing } from '../../src/core/sealing/seal.ts'
 import { createScenarios } from '../../src/capabilities/sandbox/workflows/scenarios.ts'
 import { startReplay } from '../../src/core/deliveries/workflows/replay.ts'
@@ -174,24 +174,24 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
   async certification(service) {
     const partner = await service.addPartner()
     const { id: endpointId } = await endpointOf(service, partner).row()
-    const changeId = await openCandidate(service.sql, endpointId, {
-      url: partner.endpoint.url,
-      secret: sealing(partner.endpoint.secret, service.encryptionKeys),
-      requestedBy: 'key 1',
-    })
-    const { id } = await requestCertification(service.sql, changeId, {
+    const secret = sealing(partner.endpoint.secret, service.encryptionKeys)
+    const candidate = await setCandidate(service.sql, endpointId, { url: partner.endpoint.url, secret })
+    const begun = await beginCertification(service.sql, (await lockEndpoint(service.sql, partner.id))!)
+    const { requestedAt } = begun!.certification
+    const asked = { partnerId: partner.id, candidate, requestedAt }
+    await createEndpointRequests(service.client).certify({
+      ...asked,
       acceptFailures: false,
       requestedBy: 'key 1',
     })
-    await createEndpointRequests(service.client).certify(id)
-    await service.client.workflow.getHandle(certificationId(id)).result()
-    return certificationId(id)
+    const id = certificationId(candidate, new Date(requestedAt))
+    await service.client.workflow.getHandle(id).result()
+    return id
   },
   async 'endpoint-ping'(service) {
     const partner = await service.addPartner()
-    const { id } = await requestPing(service.sql, (await endpointOf(service, partner).row()).id)
+    const { id } = await endpointOf(service, partner).row()
     await createEndpointRequests(service.client).ping(id)
-    await service.client.workflow.getHandle(endpointPingId(id)).result()
     return endpointPingId(id)
   },
   async 'clock-advanced'(service) {

@@ -1,10 +1,8 @@
 import { setDefaultSignalHandler } from '@temporalio/workflow'
 import { pingEndpoint } from './activities.ts'
 
-/** Sends the test request that a partner asked for: id `endpoint-ping-<ping_id>`. */
-export async function endpointPing(pingId: number): Promise<string> {
+/** Sends the test request that a partner asked for: id `endpoint-ping-<endpoint_id>`. `null` if there is no URL. */
+export async function endpointPing(endpointId: number) {
   setDefaultSignalHandler(() => {})
-  const outcome = await pingEndpoint(pingId)
-  if (outcome === null) return 'made before'
-  return outcome.ok ? 'accepted' : `not accepted: ${outcome.error_code ?? outcome.status}`
+  return pingEndpoint(endpointId)
 }

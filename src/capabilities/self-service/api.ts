@@ -6,17 +6,11 @@ interface Tools {
   client: Client
   allowPrivateNetwork: boolean
   egressAddresses: readonly string[]
-  /** Waits for nothing. */
-  leftToSweep: (starting: Promise<void>) => void
 }
 
 /** What the routes of self-service work with. */
-export function forSelfService({
-  client,
-  allowPrivateNetwork,
-  egressAddresses,
-  leftToSweep,
-}: Tools): SelfServiceDependencies {
-  const requests = createEndpointRequests(client)
-  return { startRequest: (start) => leftToSweep(start(requests)), allowPrivateNetwork, egressAddresses }
-}
+export const forSelfService = ({ client, ...settings }: Tools): SelfServiceDependencies => ({
+  endpointRequests: createEndpointRequests(client),
+  allowPrivateNetwork: settings.allowPrivateNetwork,
+  egressAddresses: settings.egressAddresses,
+})

@@ -1,5 +1,5 @@
-import { OVERLAP_HOURS } from '../../core/endpoints/decisions/endpoint-change.ts'
-import { certificationChecks } from './decisions/certification.ts'
+import { OVERLAP_HOURS } from '../../core/endpoints/decisions/endpoint.ts'
+import { certificationChecks } from '../../core/endpoints/decisions/certification.ts'
 
 /** How a partner sets its endpoint up: a section of the reference's guide to webhooks, in Markdown. */
 export const setUpGuide = `## Set up your endpoint

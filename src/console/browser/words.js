@@ -30,7 +30,6 @@ const states = {
   accepted: { text: 'Accepted', tone: 'good' },
   failed: { text: 'Failed', tone: 'bad' },
   not_judged: { text: 'Not judged', tone: 'quiet' },
-  superseded: { text: 'Superseded', tone: 'quiet' },
   // leads
   closed: { text: 'Closed', tone: 'quiet' },
   mortgage_ready: { text: 'Mortgage ready', tone: 'good' },

@@ -8,7 +8,8 @@ export function leadOf(workflowId: string): number | undefined {
   return id === undefined ? undefined : Number(id)
 }
 export const endpointWorkflowId = (endpointId: number) => `endpoint-${endpointId}`
-export const certificationId = (id: number) => `certification-${id}`
+/** A candidate may be certified several times. */
+export const certificationId = (candidate: number, at: Date) => `certification-${candidate}-${at.getTime()}`
 export const restoreId = (generation: number) => `restore-${generation}`
 export const endpointPingId = (id: number) => `endpoint-ping-${id}`
 export const resendId = (partnerId: number) => `resend-${partnerId}`

@@ -31,7 +31,6 @@ export const sealedTables: SealedTable[] = [
     },
   },
   { table: 'endpoint_secrets', id: 'id', columns: ['ciphertext'] },
-  { table: 'endpoint_changes', id: 'id', columns: ['ciphertext'] },
   // those without a lead are not sealed
   { table: 'idempotency_keys', id: 'lead_id', columns: ['request_hash'] },
 ]

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { sql as raw } from 'kysely'
-import { openSecretOf } from '../../../core/endpoints/statements/changes.ts'
-import { signingSecrets } from '../../../core/endpoints/statements/secrets.ts'
+import { receivedSecrets } from '../../../core/endpoints/statements/secrets.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { FAULT_ENDS_AFTER_MS, type SinkFault } from '../decisions/sink-fault.ts'
 
@@ -92,14 +91,7 @@ export async function findSinkByToken(sql: Sql, token: string, encryptionKeys: r
     .executeTakeFirst()
   if (sink === undefined) return undefined
   const { partnerId, endpointId } = sink
-  const candidates = await sql
-    .selectFrom('endpoint_changes')
-    .select(['id', 'ciphertext'])
-    .where('endpoint_id', '=', endpointId)
-    .where('state', '=', 'candidate')
-    .execute()
-  const live = await signingSecrets(sql, endpointId, encryptionKeys)
-  return { partnerId, secrets: [...live, ...candidates.map((each) => openSecretOf(each, encryptionKeys))] }
+  return { partnerId, secrets: await receivedSecrets(sql, endpointId, encryptionKeys) }
 }
 
 /** Takes the answer to the next webhook, and counts it. */

@@ -1,4 +1,4 @@
-import { endCandidate } from '../../../core/endpoints/statements/changes.ts'
+import { dropCandidate } from '../../../core/endpoints/statements/candidate.ts'
 import { lockEndpoint } from '../../../core/endpoints/statements/endpoint.ts'
 import { requirePartner } from '../../../core/partners/commands/require-partner.ts'
 import { changePartner, findPartner } from '../../../core/partners/statements/partner.ts'
@@ -19,16 +19,15 @@ export async function selfService(context: StaffContext, partner: number, state:
       )
     }
     await changePartner(sql, partner, { self_service: state === 'on' })
-    const ended = state === 'off' ? await endCandidate(sql, endpoint.id, 'canceled') : undefined
-    const detail = { state, canceled: ended === undefined ? [] : [ended] }
-    await audit({ action: 'partner.self_service', partnerId: partner, detail })
-    return detail.canceled
+    const dropped = state === 'off' && (await dropCandidate(sql, endpoint.id))
+    await audit({ action: 'partner.self_service', partnerId: partner, detail: { state, canceled: dropped } })
+    return dropped
   })
   return {
     json: { partner_id: partner, self_service: state === 'on', canceled },
     text: [
       selfServiceOf(context, partner, state),
-      ...(canceled.length > 0 ? ['Canceled the URL that was not certified.'] : []),
+      ...(canceled ? ['Canceled the URL that was not certified.'] : []),
     ].join(' '),
   }
 }

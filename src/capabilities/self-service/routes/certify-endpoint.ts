@@ -1,11 +1,10 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { requestCertification } from '../statements/certifications.ts'
-import { findCandidate } from '../../../core/endpoints/statements/changes.ts'
+import { beginCertification, forgetCertification } from '../statements/certifications.ts'
 import { actOnOwnEndpoint, SelfServiceRefusal } from '../statements/self-service.ts'
 import type { SelfServiceRouteDependencies } from './dependencies.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
-import { ApiError, invalidRequest } from '../../../core/http/errors.ts'
+import { ApiError, invalidRequest, unavailable } from '../../../core/http/errors.ts'
 import { flag } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
@@ -52,31 +51,38 @@ const schema = operation({
   errors: [sandboxOnly(), selfServiceOff(), new ApiError('NO_CANDIDATE')],
 })
 
-type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'startRequest'>
+type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'endpointRequests'>
 
-/** POST /certify-endpoint (extension): checks that the new URL verifies what it takes, and then changes over. */
+/** POST /certify-endpoint (extension): checks that the new URL verifies what it takes, and then switches to it. */
 export const certifyEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { sql, environment, startRequest } = options
+  const { sql, environment, endpointRequests } = options
   app.post('/certify-endpoint', {
     schema,
     handler: async (request) => {
       const { accept_failures: acceptFailures } = request.body
       if (acceptFailures && environment === 'production') throw sandboxOnly()
-      const { id } = await orRefusal(
+      const { asked } = await orRefusal(
         actOnOwnEndpoint(
           sql,
           'certify',
           actorOf(request, environment),
           async (trx, endpoint, requestedBy) => {
-            const candidate = await findCandidate(trx, endpoint.id)
-            if (candidate === undefined) throw new SelfServiceRefusal('no_candidate')
-            const asked = await requestCertification(trx, candidate.id, { acceptFailures, requestedBy })
-            const detail = { certification_id: asked.id, accept_failures: acceptFailures }
-            return { id: asked.id, audit: asked.isNew ? detail : null }
+            const begun = await beginCertification(trx, endpoint)
+            if (begun === undefined) throw new SelfServiceRefusal('no_candidate')
+            const { candidate, requestedAt } = begun.certification
+            const { partnerId } = request
+            return {
+              asked: { partnerId, candidate, requestedAt, acceptFailures, requestedBy },
+              audit: begun.isNew ? { candidate, accept_failures: acceptFailures } : null,
+            }
           },
         ),
       )
-      startRequest((requests) => requests.certify(id))
+      await endpointRequests.certify(asked).catch(async (err: unknown) => {
+        request.log.warn({ err }, 'the certification was not started')
+        await forgetCertification(sql, asked)
+        throw unavailable()
+      })
       return { success: true as const, data: await viewOf(sql, request.partnerId) }
     },
   })

@@ -2,8 +2,7 @@ import type { RouteDependencies } from '../../../core/http/dependencies.ts'
 import type { EndpointRequests } from '../workflows/endpoint-requests.ts'
 
 export interface SelfServiceDependencies {
-  /** Starts what a partner asked for its endpoint, without waiting; if that fails, the sweep does. */
-  startRequest: (start: (requests: EndpointRequests) => Promise<void>) => void
+  endpointRequests: EndpointRequests
   /** Allows endpoints at loopback and private addresses. */
   allowPrivateNetwork: boolean
   /** The addresses and networks that webhooks come from, as the deployment promises; none if it promises nothing. */

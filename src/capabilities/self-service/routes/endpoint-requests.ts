@@ -1,20 +1,19 @@
 import { z } from 'zod'
-import type { requestsOf } from '../statements/own-endpoint.ts'
-import { certificationChecks, certificationResults, checkResults } from '../decisions/certification.ts'
+import {
+  type Certification,
+  certificationChecks,
+  certificationStates,
+  checkResults,
+} from '../../../core/endpoints/decisions/certification.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import { timestamp } from '../../../core/http/fields.ts'
-import { errorCode, httpStatus } from '../../../core/http/response-fields.ts'
-
-const settled = timestamp.nullable()
 
 const certification = z
   .object({
     url: z.string().describe('The URL that was certified.'),
-    state: z
-      .enum(['running', ...certificationResults])
-      .describe('`superseded`: the candidate was replaced or canceled before the certification ended.'),
+    state: z.enum(certificationStates),
     requested_at: timestamp,
-    finished_at: settled.describe('`null` while it runs.'),
+    finished_at: timestamp.nullable().describe('`null` while it runs.'),
     checks: z
       .array(
         z
@@ -40,22 +39,9 @@ const certification = z
   })
   .meta({ id: 'Certification' })
   .nullable()
-  .describe('The latest certification; `null` if none was requested.')
-
-const lastTest = z
-  .object({
-    state: z.enum(['running', 'accepted', 'failed']).describe('`accepted`: with a 2xx status.'),
-    requested_at: timestamp,
-    finished_at: settled,
-    webhook_id: z.string().nullable().describe('The header `webhook-id`; `null` while it runs.'),
-    status: httpStatus,
-    duration_ms: z.int().nullable().describe('How long the response took; `null` while it runs.'),
-    error_code: errorCode,
-    hint: z.string().nullable().describe('What to do about a failure.'),
-  })
-  .meta({ id: 'TestRequest' })
-  .nullable()
-  .describe('The latest test request; `null` if none was made.')
+  .describe(
+    'The latest certification; `null` if none was requested, or the URL that it is about has been replaced.',
+  )
 
 /** What a partner has asked for its endpoint, and what came of it. */
 export const requestFields = {
@@ -68,56 +54,26 @@ export const requestFields = {
     .nullable()
     .describe('The URL that is to take the place of `url`; `null` if there is none.'),
   certification,
-  last_test: lastTest,
 }
 
-const orNull = (at: Date | null) => at && formatTimestamp(at)
-
-type Requests = Awaited<ReturnType<typeof requestsOf>>
-
-export function requestsToWire({ candidate, certification: latest, ping }: Requests) {
-  return {
-    candidate: candidate
-      ? { url: candidate.url, requested_at: formatTimestamp(candidate.requested_at) }
-      : null,
-    certification: latest
-      ? {
-          url: latest.url,
-          state: latest.result ?? ('running' as const),
-          requested_at: formatTimestamp(latest.requested_at),
-          finished_at: orNull(latest.finished_at),
-          checks: latest.reports,
-        }
-      : null,
-    last_test: ping ? describeTest(ping) : null,
-  }
+interface Requests {
+  candidate_url: string | null
+  candidate_at: Date | null
+  certification: Certification | null
 }
 
-function describeTest({
-  requested_at: requestedAt,
-  finished_at: finishedAt,
-  outcome,
-}: NonNullable<Requests['ping']>) {
-  const {
-    webhook_id = null,
-    status = null,
-    duration_ms = null,
-    error_code = null,
-    hint = null,
-  } = outcome ?? {}
-  const ended = outcome?.ok ? ('accepted' as const) : ('failed' as const)
-  const state = outcome === null ? ('running' as const) : ended
+export function requestsToWire({ candidate_url: url, candidate_at: at, certification: latest }: Requests) {
   return {
-    state,
-    requested_at: formatTimestamp(requestedAt),
-    finished_at: orNull(finishedAt),
-    webhook_id,
-    status,
-    duration_ms,
-    error_code,
-    hint,
+    candidate: url === null || at === null ? null : { url, requested_at: formatTimestamp(at) },
+    certification: latest && {
+      url: latest.url,
+      state: latest.state,
+      requested_at: formatTimestamp(new Date(latest.requestedAt)),
+      finished_at: latest.finishedAt && formatTimestamp(new Date(latest.finishedAt)),
+      checks: latest.checks,
+    },
   }
 }
 
 /** None, for examples. */
-export const noRequests = { candidate: null, certification: null, last_test: null }
+export const noRequests = { candidate: null, certification: null }

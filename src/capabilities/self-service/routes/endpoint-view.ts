@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { inSnapshot } from '../../../core/database/in-transaction.ts'
 import { findEndpoint } from '../../../core/endpoints/statements/endpoint.ts'
 import { readHealth } from '../../../core/endpoints/statements/health.ts'
-import { requestsOf } from '../statements/own-endpoint.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { describeReason, endpointHealths, healthOf } from '../../../core/endpoints/decisions/endpoint.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
@@ -36,10 +35,7 @@ export const endpointWithSecret = endpointView
 
 export type EndpointView = z.output<typeof endpointView>
 
-/**
- * Reads a partner's endpoint in one snapshot: a certification that has passed is never shown with the previous URL. A
- * caller with a transaction has the endpoint locked, which is as good.
- */
+/** Reads a partner's endpoint in one snapshot. A caller with a transaction has the endpoint locked, which is as good. */
 export async function viewOf(sql: Sql, partnerId: number): Promise<EndpointView> {
   return sql.isTransaction ? read(sql, partnerId) : inSnapshot(sql, (trx) => read(trx, partnerId))
 }
@@ -56,7 +52,7 @@ async function read(sql: Sql, partnerId: number): Promise<EndpointView> {
     since: formatTimestamp(since),
     open_deliveries: endpoint.open_deliveries ?? 0,
     ...healthToWire(await readHealth(sql, partnerId)),
-    ...requestsToWire(await requestsOf(sql, endpoint.id)),
+    ...requestsToWire(endpoint),
   }
 }
 

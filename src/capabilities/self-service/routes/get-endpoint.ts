@@ -25,7 +25,7 @@ const schema = operation({
   tags: ['Endpoint'],
   summary: 'Get your endpoint and its health',
   description:
-    'Returns the URL of your endpoint, its health and the reason, how its recent attempts went, what waits, and what you have asked for: a new URL and its certification, a new secret, a test request.',
+    'Returns the URL of your endpoint, its health and the reason, how its recent attempts went, what waits, and the URL that you want to change to, with its certification.',
   body: strictBody({}).describe('Empty.'),
   bodyExamples: { nothing: {} },
   response: z.object({ success, data: ownEndpoint }),

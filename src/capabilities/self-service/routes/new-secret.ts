@@ -6,7 +6,8 @@ import type { RouteDependencies } from '../../../core/http/dependencies.ts'
 import { ApiError } from '../../../core/http/errors.ts'
 import { answerOnce } from '../../../core/idempotency/routes/idempotency-key.ts'
 import { type Place, type SealAt, sealing } from '../../../core/sealing/seal.ts'
-import { actOnOwnEndpoint, type LockedEndpoint } from '../statements/self-service.ts'
+import type { LockedEndpoint } from '../../../core/endpoints/statements/endpoint.ts'
+import { actOnOwnEndpoint } from '../statements/self-service.ts'
 import { type EndpointView, viewOf } from './endpoint-view.ts'
 import { actorOf, orRefusal } from './self-service.ts'
 
@@ -16,7 +17,6 @@ const actions = { 'set-endpoint': 'set', 'rotate-endpoint-secret': 'rotate' } as
 interface NewSecret {
   endpoint: LockedEndpoint
   secret: SealAt
-  requestedBy: string
 }
 
 /** Stores a new secret. @returns where it is sealed, and what the audit's row adds. */
@@ -42,8 +42,8 @@ export async function answerWithNewSecret(
       its,
       actions[call],
       actorOf(request, environment),
-      async (trx, endpoint, requestedBy) => {
-        const { place, audit } = await store(trx, { endpoint, secret, requestedBy })
+      async (trx, endpoint) => {
+        const { place, audit } = await store(trx, { endpoint, secret })
         const view = await viewOf(trx, partnerId)
         await keep(view, place)
         return { view, audit }

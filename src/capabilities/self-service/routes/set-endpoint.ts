@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { changePlace, openCandidate } from '../../../core/endpoints/statements/changes.ts'
+import { setCandidate } from '../../../core/endpoints/statements/candidate.ts'
+import { secretPlace } from '../../../core/endpoints/statements/secrets.ts'
 import { checkEndpointUrl } from '../../../core/deliveries/webhooks/endpoint-url.ts'
 import { exampleUnusedHealth } from './endpoint-health.ts'
 import type { SelfServiceRouteDependencies } from './dependencies.ts'
@@ -76,10 +77,8 @@ export const setEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) 
       const fault = checkEndpointUrl(url, options)
       if (fault !== null) throw invalidUrl(fault.hint)
       return answerWithNewSecret(options, 'set-endpoint', [request, reply], async (trx, made) => {
-        const { endpoint, secret, requestedBy } = made
-        const id = await openCandidate(trx, endpoint.id, { url, secret, requestedBy })
-        const audit = { change_id: id, origin: new URL(url).origin }
-        return { place: changePlace(id), audit }
+        const candidate = await setCandidate(trx, made.endpoint.id, { url, secret: made.secret })
+        return { place: secretPlace(candidate), audit: { candidate, origin: new URL(url).origin } }
       })
     },
   })

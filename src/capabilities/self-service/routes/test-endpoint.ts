@@ -1,65 +1,72 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { requestPing } from '../statements/pings.ts'
 import { actOnOwnEndpoint, requireUrl } from '../statements/self-service.ts'
 import type { SelfServiceRouteDependencies } from './dependencies.ts'
-import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
-import { ApiError, noObject } from '../../../core/http/errors.ts'
+import { ApiError, noObject, unavailable } from '../../../core/http/errors.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { strictBody } from '../../../core/http/schemas.ts'
 import { actorOf, orRefusal, selfServiceOff } from './self-service.ts'
-import { success } from '../../../core/http/response-fields.ts'
+import { errorCode, httpStatus, success } from '../../../core/http/response-fields.ts'
+
+const testRequest = z
+  .object({
+    accepted: z.boolean().describe('Whether your endpoint responded with a 2xx status.'),
+    webhook_id: z.string().describe('The header `webhook-id`.'),
+    status: httpStatus,
+    duration_ms: z.int().describe('How long the response took.'),
+    error_code: errorCode,
+    hint: z.string().nullable().describe('What to do about a failure.'),
+  })
+  .meta({ id: 'TestRequest' })
 
 const schema = operation({
   operationId: 'testEndpoint',
-  client: { call: 'endpoint.test', result: 'endpoint', prints: ['last_test'] },
+  client: { call: 'endpoint.test', result: 'test', prints: ['accepted', 'hint'] },
   tags: ['Endpoint'],
   summary: 'Send a test request to your endpoint',
   description:
-    'Sends one signed request of type `endpoint.ping` to your endpoint, even while it is paused. It is not an event: it appears in no history and is not retried. get-endpoint shows the response as `last_test`. While one is under way, calling it again changes nothing.',
+    'Sends one signed request of type `endpoint.ping` to your endpoint, even while it is paused, and returns how it responded. It is not an event: it appears in no history and is not retried. Called while one is under way, it returns the response to that one.',
   body: strictBody({}).describe('Empty.'),
   bodyExamples: { nothing: {} },
-  response: z.object({ success, data: endpointView }),
-  responseDescription: 'The request is being sent.',
+  response: z.object({ success, data: testRequest }),
+  responseDescription: 'How your endpoint responded.',
   responseExamples: {
-    running: {
+    accepted: {
       success: true,
       data: {
-        ...exampleView,
-        last_test: {
-          state: 'running',
-          requested_at: '2026-03-09 10:00:00',
-          finished_at: null,
-          webhook_id: null,
-          status: null,
-          duration_ms: null,
-          error_code: null,
-          hint: null,
-        },
+        accepted: true,
+        webhook_id: 'ping_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
+        status: 200,
+        duration_ms: 84,
+        error_code: null,
+        hint: null,
       },
     },
   },
   errors: [noObject(), selfServiceOff(), new ApiError('NO_ENDPOINT')],
 })
 
-type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'startRequest'>
+type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'endpointRequests'>
 
-/** POST /test-endpoint (extension): one signed request that is no event. */
+/** POST /test-endpoint (extension): one signed request that is no event. A worker sends it, as all that endpoints get. */
 export const testEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { sql, environment, startRequest } = options
+  const { sql, environment, endpointRequests } = options
   app.post('/test-endpoint', {
     schema,
     handler: async (request) => {
-      const actor = actorOf(request, environment)
       const { id } = await orRefusal(
-        actOnOwnEndpoint(sql, 'test', actor, async (trx, endpoint) => {
+        actOnOwnEndpoint(sql, 'test', actorOf(request, environment), async (_, endpoint) => {
           requireUrl(endpoint)
-          const asked = await requestPing(trx, endpoint.id)
-          return { id: asked.id, audit: asked.isNew ? { ping_id: asked.id } : null }
+          return { id: endpoint.id, audit: {} }
         }),
       )
-      startRequest((requests) => requests.ping(id))
-      return { success: true as const, data: await viewOf(sql, request.partnerId) }
+      const outcome = await endpointRequests.ping(id).catch((err: unknown) => {
+        request.log.warn({ err }, 'the test request was not made')
+        throw unavailable()
+      })
+      if (outcome === null) throw new ApiError('NO_ENDPOINT')
+      const { ok: accepted, ...rest } = outcome
+      return { success: true as const, data: { accepted, ...rest } }
     },
   })
 }

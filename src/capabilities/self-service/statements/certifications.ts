@@ -1,156 +1,124 @@
-import { sql as raw } from 'kysely'
-import {
-  certificationChecks,
-  type CertificationResult,
-  type CheckReport,
-} from '../decisions/certification.ts'
-import { STAFF } from '../../../core/audit/decisions/audit-name.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
-import {
-  applyChange,
-  auditChange,
-  lockEndpointOf,
-  openSecretOf,
-} from '../../../core/endpoints/statements/changes.ts'
 import { jsonb } from '../../../core/database/jsonb.ts'
 import type { Sql } from '../../../core/database/orm.ts'
+import {
+  type Certification,
+  certificationChecks,
+  type CertificationRequest,
+  type CheckReport,
+} from '../../../core/endpoints/decisions/certification.ts'
+import { lockEndpoint, type LockedEndpoint, switchTo } from '../../../core/endpoints/statements/endpoint.ts'
+import { oweNotice } from '../../../core/endpoints/statements/notices.ts'
+import { secretPlace } from '../../../core/endpoints/statements/secrets.ts'
+import { columnsOf, nextRevision } from '../../../core/endpoints/statements/states.ts'
+import { open } from '../../../core/sealing/seal.ts'
+
+/** Which certification: once the endpoint's row has another, or none, it counts for nothing. */
+type Which = Pick<CertificationRequest, 'partnerId' | 'candidate' | 'requestedAt'>
+
+const isOf = (found: Certification | null | undefined, { candidate, requestedAt }: Which) =>
+  found?.candidate === candidate && found.requestedAt === requestedAt
 
 /**
- * Requests the certification of a candidate, or answers the one that is running. The caller's transaction has the
- * endpoint locked.
+ * Begins the certification of an endpoint's candidate, or answers the one that is running. `undefined` without a candidate.
  */
-export async function requestCertification(
+export async function beginCertification(
   trx: Sql,
-  changeId: number,
-  { acceptFailures, requestedBy }: { acceptFailures: boolean; requestedBy: string },
-): Promise<{ id: number; isNew: boolean }> {
-  const running = await trx
-    .selectFrom('certifications')
-    .select('id')
-    .where('change_id', '=', changeId)
-    .where('result', 'is', null)
-    .executeTakeFirst()
-  if (running !== undefined) return { id: running.id, isNew: false }
-  const { id } = await trx
-    .insertInto('certifications')
-    .values({ change_id: changeId, accept_failures: acceptFailures, requested_by: requestedBy })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  return { id, isNew: true }
+  { id, candidate, candidate_url: url, certification }: LockedEndpoint,
+): Promise<{ certification: Certification; isNew: boolean } | undefined> {
+  if (candidate === null || url === null) return undefined
+  if (certification?.state === 'running') return { certification, isNew: false }
+  const requestedAt = new Date().toISOString()
+  const begun: Certification = { candidate, url, state: 'running', requestedAt, finishedAt: null, checks: [] }
+  await write(trx, id, begun)
+  return { certification: begun, isNew: true }
+}
+
+async function write(trx: Sql, endpointId: number, certification: Certification | null): Promise<void> {
+  const endpoint = trx.updateTable('endpoints').where('id', '=', endpointId)
+  await endpoint.set({ certification: jsonb(certification) }).execute()
+}
+
+/** Forgets one that no workflow was started for. */
+export async function forgetCertification(sql: Sql, which: Which): Promise<void> {
+  await sql.transaction().execute(async (trx) => {
+    const endpoint = await lockEndpoint(trx, which.partnerId)
+    if (endpoint && isOf(endpoint.certification, which)) await write(trx, endpoint.id, null)
+  })
 }
 
 /**
  * Where the calls of a running certification go, their secret, and what came of those so far; `undefined` if it has ended,
- * or its candidate is no longer one.
+ * or counts for nothing.
  *
  * @throws {SealError}
  */
-export async function candidateOf(sql: Sql, certificationId: number, encryptionKeys: readonly Buffer[]) {
+export async function candidateOf(sql: Sql, which: Which, encryptionKeys: readonly Buffer[]) {
   const found = await sql
-    .selectFrom('certifications')
-    .innerJoin('endpoint_changes', 'endpoint_changes.id', 'change_id')
-    .innerJoin('endpoints', 'endpoints.id', 'endpoint_changes.endpoint_id')
-    .select(['certifications.requested_at as requestedAt', 'endpoints.partner_id as partnerId'])
-    .select(['change_id as changeId', 'endpoint_changes.url', 'ciphertext', 'reports'])
-    .where('certifications.id', '=', certificationId)
-    .where('result', 'is', null)
-    .where('endpoint_changes.state', '=', 'candidate')
+    .selectFrom('endpoints')
+    .innerJoin('endpoint_secrets', 'endpoint_secrets.id', 'candidate')
+    .select(['certification', 'ciphertext'])
+    .where('partner_id', '=', which.partnerId)
     .executeTakeFirst()
-  if (found === undefined) return undefined
-  const { changeId: id, ciphertext, ...candidate } = found
-  return { ...candidate, secret: openSecretOf({ id, ciphertext }, encryptionKeys) }
+  if (found?.certification?.state !== 'running' || !isOf(found.certification, which)) return undefined
+  const { url, checks } = found.certification
+  return { url, checks, secret: open(found.ciphertext, secretPlace(which.candidate), encryptionKeys) }
 }
 
 /** Writes down what came of checks; repeated after a crash, the later one counts. */
-export async function writeReports(
-  sql: Sql,
-  certificationId: number,
-  reports: readonly CheckReport[],
-): Promise<void> {
-  const byCheck = Object.fromEntries(reports.map((report) => [report.check, report]))
-  await sql
-    .updateTable('certifications')
-    .set({ reports: raw`reports || ${jsonb(byCheck)}` })
-    .where('id', '=', certificationId)
-    .where('result', 'is', null)
-    .execute()
-}
-
-interface Ended {
-  result: CertificationResult
-  /** Set if the endpoint changed over. */
-  changedOver?: number
-}
-
-/**
- * Ends a certification. If it passed, or its failures are accepted, the candidate takes effect in the same transaction.
- * What staff had certified, their command sets.
- */
-export async function endCertification(
-  sql: Sql,
-  certificationId: number,
-  encryptionKeys: readonly Buffer[],
-): Promise<Ended> {
-  return sql.transaction().execute(async (trx) => {
-    const { change_id: changeId } = await trx
-      .selectFrom('certifications')
-      .select('change_id')
-      .where('id', '=', certificationId)
-      .executeTakeFirstOrThrow()
-    const endpointId = await lockEndpointOf(trx, changeId)
-    const { state, result: known, ...row } = await readForEnd(trx, certificationId)
-    if (known !== null) return { result: known }
-    const failed = certificationChecks.filter((check) => row.reports[check]?.result !== 'passed')
-    const verdict = failed.length === 0 ? 'passed' : 'failed'
-    const result = state === 'candidate' ? verdict : 'superseded'
-    await trx
-      .updateTable('certifications')
-      .set({ result, finished_at: raw<Date>`clock_timestamp()` })
-      .where('id', '=', certificationId)
-      .execute()
-    const isAccepted =
-      state === 'candidate' && row.requested_by !== STAFF && (verdict === 'passed' || row.accept_failures)
-    if (isAccepted)
-      await applyChange(trx, changeId, encryptionKeys, { isPaced: row.reports.valid?.result !== 'passed' })
-    const detail = { certification_id: certificationId, result, failed_checks: failed }
-    const action = { action: 'endpoint.certification_ended', partnerId: row.partner_id, detail }
-    await recordAudit(trx, row.requested_by, { ...action, outcome: 'done' })
-    if (isAccepted) await auditChange(trx, changeId, 'endpoint.change_applied')
-    return { result, ...(isAccepted && { changedOver: endpointId }) }
+export async function writeReports(sql: Sql, which: Which, reports: readonly CheckReport[]): Promise<void> {
+  await sql.transaction().execute(async (trx) => {
+    const endpoint = await lockEndpoint(trx, which.partnerId)
+    if (!endpoint?.certification || !isOf(endpoint.certification, which)) return
+    const later = new Set(reports.map(({ check }) => check))
+    const earlier = endpoint.certification.checks.filter(({ check }) => !later.has(check))
+    await write(trx, endpoint.id, { ...endpoint.certification, checks: [...earlier, ...reports] })
   })
 }
 
-async function readForEnd(trx: Sql, certificationId: number) {
-  return trx
-    .selectFrom('certifications')
-    .innerJoin('endpoint_changes', 'endpoint_changes.id', 'change_id')
-    .innerJoin('endpoints', 'endpoints.id', 'endpoint_changes.endpoint_id')
-    .select(['result', 'reports', 'accept_failures', 'certifications.requested_by'])
-    .select(['endpoint_changes.state', 'endpoints.partner_id'])
-    .where('certifications.id', '=', certificationId)
-    .executeTakeFirstOrThrow()
+interface Ended {
+  /** `superseded`: the candidate was replaced or dropped meanwhile. */
+  result: Certification['state'] | 'superseded'
+  /** The endpoint, if it was switched. */
+  switched?: number
 }
 
-/** The latest certification of any candidate of the endpoint. */
-export async function latestCertification(sql: Sql, endpointId: number) {
-  return sql
-    .selectFrom('certifications')
-    .innerJoin('endpoint_changes', 'endpoint_changes.id', 'change_id')
-    .select(['url', 'result', 'reports', 'certifications.requested_at', 'finished_at'])
-    .where('endpoint_id', '=', endpointId)
-    .orderBy('certifications.id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+/**
+ * Ends a certification. If it passed, or its failures are accepted, the endpoint switches to the candidate in the same
+ * transaction.
+ */
+export async function endCertification(sql: Sql, request: CertificationRequest): Promise<Ended> {
+  const { partnerId, candidate, acceptFailures, requestedBy } = request
+  return sql.transaction().execute(async (trx) => {
+    const endpoint = await lockEndpoint(trx, partnerId)
+    if (!endpoint?.certification || !isOf(endpoint.certification, request)) return { result: 'superseded' }
+    const { certification } = endpoint
+    if (certification.state !== 'running')
+      return { result: certification.state, ...(endpoint.candidate === null && { switched: endpoint.id }) }
+    const passed = certification.checks.flatMap(({ check, result }) => (result === 'passed' ? check : []))
+    const failed = certificationChecks.filter((check) => !passed.includes(check))
+    const state = failed.length === 0 ? 'passed' : 'failed'
+    const isSwitched = state === 'passed' || acceptFailures
+    const { url } = certification
+    if (isSwitched) {
+      const target = { url, secretId: candidate, isPaced: !passed.includes('valid') }
+      await switchAsPartner(trx, endpoint, target)
+    }
+    await write(trx, endpoint.id, { ...certification, state, finishedAt: new Date().toISOString() })
+    const detail = { candidate, origin: new URL(url).origin, failed_checks: failed, switched: isSwitched }
+    const action = { action: 'endpoint.certification_ended', partnerId, detail }
+    await recordAudit(trx, requestedBy, { ...action, outcome: 'done' })
+    return { result: state, ...(isSwitched && { switched: endpoint.id }) }
+  })
 }
 
-/** Certifications that are requested or running. */
-export async function runningCertifications(sql: Sql, limit: number): Promise<number[]> {
-  const rows = await sql
-    .selectFrom('certifications')
-    .select('id')
-    .where('result', 'is', null)
-    .orderBy('id')
-    .limit(limit)
-    .execute()
-  return rows.map(({ id }) => id)
+/** Held webhooks are sent in order from here on, unless staff paused the endpoint. Partner and staff are told. */
+export async function switchAsPartner(
+  trx: Sql,
+  endpoint: LockedEndpoint,
+  target: Parameters<typeof switchTo>[2],
+): Promise<void> {
+  const columns = endpoint.pausedBy === 'staff' ? { revision: nextRevision } : columnsOf('set')
+  await switchTo(trx, endpoint, target, columns)
+  await oweNotice(trx, endpoint.partner_id, 'url_changed')
 }

@@ -2,13 +2,13 @@ import type { Environment } from '../../../core/values/environment.ts'
 import { auditName } from '../../../core/audit/decisions/audit-name.ts'
 import { inTransaction } from '../../../core/database/in-transaction.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
-import { lockEndpoint } from '../../../core/endpoints/statements/endpoint.ts'
+import { lockEndpoint, type LockedEndpoint } from '../../../core/endpoints/statements/endpoint.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 
 /** What a partner does to its endpoint itself: as the audit names it. */
 const actions = {
   set: 'endpoint.propose',
-  sink: 'endpoint.propose',
+  sink: 'endpoint.set',
   certify: 'endpoint.certify',
   rotate: 'endpoint.rotate_secret',
   test: 'endpoint.ping',
@@ -34,9 +34,6 @@ export interface SelfServiceActor {
   keyId: number
   environment: Environment
 }
-
-/** A partner's endpoint, locked. */
-export type LockedEndpoint = NonNullable<Awaited<ReturnType<typeof lockEndpoint>>>
 
 /**
  * Lets a partner do something to its endpoint, in one transaction with its audit row: the caller's, or one of its own.

@@ -29,7 +29,7 @@ class Referrals:
         api_key: str,
         base_url: str,
         webhook_secrets: str | Iterable[str] = (),
-        timeout: float = 15.0,
+        timeout: float = 20.0,
         deadline: float = 60.0,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:

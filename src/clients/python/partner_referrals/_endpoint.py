@@ -14,7 +14,7 @@ from ._calls import (
 )
 from ._errors import ApiError, NoAnswerError
 from ._transport import Transport, given
-from .types import Endpoint, EndpointWithSecret, OwnEndpoint
+from .types import Endpoint, EndpointWithSecret, OwnEndpoint, TestRequest
 
 PAUSE = 0.5
 """Seconds between two looks at a certification."""
@@ -67,8 +67,8 @@ class EndpointCalls:
         body = given(overlap_hours=overlap_hours)
         return self._transport.call(ROTATE_ENDPOINT_SECRET, body, idempotency_key=idempotency_key).data
 
-    def test(self) -> Endpoint:
-        """Sends one signed request of type `endpoint.ping`."""
+    def test(self) -> TestRequest:
+        """Sends one signed request of type `endpoint.ping`, and answers how the endpoint responded."""
         return self._transport.call(TEST_ENDPOINT).data
 
     def pause(self) -> Endpoint:

@@ -129,8 +129,7 @@ class BlockingWebhook:
 class Certification:
     url: str
     """The URL that was certified."""
-    state: Literal["running", "passed", "failed", "superseded"]
-    """`superseded`: the candidate was replaced or canceled before the certification ended."""
+    state: Literal["running", "passed", "failed"]
     requested_at: datetime
     finished_at: datetime | None
     """`None` while it runs."""
@@ -284,9 +283,7 @@ class Endpoint:
     candidate: EndpointCandidate | None
     """The URL that is to take the place of `url`; `None` if there is none."""
     certification: Certification | None
-    """The latest certification; `None` if none was requested."""
-    last_test: TestRequest | None
-    """The latest test request; `None` if none was made."""
+    """The latest certification; `None` if none was requested, or the URL that it is about has been replaced."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -365,9 +362,7 @@ class EndpointWithSecret:
     candidate: EndpointCandidate | None
     """The URL that is to take the place of `url`; `None` if there is none."""
     certification: Certification | None
-    """The latest certification; `None` if none was requested."""
-    last_test: TestRequest | None
-    """The latest test request; `None` if none was made."""
+    """The latest certification; `None` if none was requested, or the URL that it is about has been replaced."""
     secret: str
     """The new signing secret. Store it now: it is not shown again."""
 
@@ -989,9 +984,7 @@ class OwnEndpoint:
     candidate: EndpointCandidate | None
     """The URL that is to take the place of `url`; `None` if there is none."""
     certification: Certification | None
-    """The latest certification; `None` if none was requested."""
-    last_test: TestRequest | None
-    """The latest test request; `None` if none was made."""
+    """The latest certification; `None` if none was requested, or the URL that it is about has been replaced."""
     egress_addresses: list[str]
     """The IP addresses and networks that our requests to your endpoint come from, for your firewall. Empty if we promise none: then allow requests by their signature."""
 
@@ -1238,21 +1231,19 @@ class SinkWebhook:
 
 @dataclass(frozen=True, kw_only=True)
 class TestEndpointResponse:
-    data: Endpoint
+    data: TestRequest
 
 
 @dataclass(frozen=True, kw_only=True)
 class TestRequest:
-    state: Literal["running", "accepted", "failed"]
-    """`accepted`: with a 2xx status."""
-    requested_at: datetime
-    finished_at: datetime | None
-    webhook_id: str | None
-    """The header `webhook-id`; `None` while it runs."""
+    accepted: bool
+    """Whether your endpoint responded with a 2xx status."""
+    webhook_id: str
+    """The header `webhook-id`."""
     status: int | None
     """The HTTP status of your endpoint; `None` if it did not respond."""
-    duration_ms: int | None
-    """How long the response took; `None` while it runs."""
+    duration_ms: int
+    """How long the response took."""
     error_code: str | None
     """What went wrong, for example `http_error`, `timeout` or `connection_refused`; `None` if nothing did. New ones may be added."""
     hint: str | None

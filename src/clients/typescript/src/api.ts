@@ -57,8 +57,7 @@ export interface BlockingWebhook {
 export interface Certification {
   /** The URL that was certified. */
   url: string
-  /** `superseded`: the candidate was replaced or canceled before the certification ended. */
-  state: 'running' | 'passed' | 'failed' | 'superseded'
+  state: 'running' | 'passed' | 'failed'
   requestedAt: Date
   /** `null` while it runs. */
   finishedAt: Date | null
@@ -263,10 +262,8 @@ export interface Endpoint {
   nextProbeAt: Date | null
   /** The URL that is to take the place of `url`; `null` if there is none. */
   candidate: EndpointCandidate | null
-  /** The latest certification; `null` if none was requested. */
+  /** The latest certification; `null` if none was requested, or the URL that it is about has been replaced. */
   certification: Certification | null
-  /** The latest test request; `null` if none was made. */
-  lastTest: TestRequest | null
 }
 
 export interface EndpointCandidate {
@@ -340,10 +337,8 @@ export interface EndpointWithSecret {
   nextProbeAt: Date | null
   /** The URL that is to take the place of `url`; `null` if there is none. */
   candidate: EndpointCandidate | null
-  /** The latest certification; `null` if none was requested. */
+  /** The latest certification; `null` if none was requested, or the URL that it is about has been replaced. */
   certification: Certification | null
-  /** The latest test request; `null` if none was made. */
-  lastTest: TestRequest | null
   /** The new signing secret. Store it now: it is not shown again. */
   secret: string
 }
@@ -1111,10 +1106,8 @@ export interface OwnEndpoint {
   nextProbeAt: Date | null
   /** The URL that is to take the place of `url`; `null` if there is none. */
   candidate: EndpointCandidate | null
-  /** The latest certification; `null` if none was requested. */
+  /** The latest certification; `null` if none was requested, or the URL that it is about has been replaced. */
   certification: Certification | null
-  /** The latest test request; `null` if none was made. */
-  lastTest: TestRequest | null
   /** The IP addresses and networks that our requests to your endpoint come from, for your firewall. Empty if we promise none: then allow requests by their signature. */
   egressAddresses: string[]
 }
@@ -1444,20 +1437,18 @@ export type TestEndpointRequest = Record<string, never>
 export interface TestEndpointResponse {
   /** `true` in every response but those of errors. */
   success: true
-  data: Endpoint
+  data: TestRequest
 }
 
 export interface TestRequest {
-  /** `accepted`: with a 2xx status. */
-  state: 'running' | 'accepted' | 'failed'
-  requestedAt: Date
-  finishedAt: Date | null
-  /** The header `webhook-id`; `null` while it runs. */
-  webhookId: string | null
+  /** Whether your endpoint responded with a 2xx status. */
+  accepted: boolean
+  /** The header `webhook-id`. */
+  webhookId: string
   /** The HTTP status of your endpoint; `null` if it did not respond. */
   status: number | null
-  /** How long the response took; `null` while it runs. */
-  durationMs: number | null
+  /** How long the response took. */
+  durationMs: number
   /** What went wrong, for example `http_error`, `timeout` or `connection_refused`; `null` if nothing did. New ones may be added. */
   errorCode: string | null
   /** What to do about a failure. */
@@ -1825,7 +1816,6 @@ export const shapes: Shapes = {
       next_probe_at: 'time',
       candidate: '#EndpointCandidate',
       certification: '#Certification',
-      last_test: '#TestRequest',
     },
   },
   EndpointCandidate: { fields: { url: 0, requested_at: 'time' } },
@@ -1849,7 +1839,6 @@ export const shapes: Shapes = {
       next_probe_at: 'time',
       candidate: '#EndpointCandidate',
       certification: '#Certification',
-      last_test: '#TestRequest',
       secret: 0,
     },
   },
@@ -2185,7 +2174,6 @@ export const shapes: Shapes = {
       next_probe_at: 'time',
       candidate: '#EndpointCandidate',
       certification: '#Certification',
-      last_test: '#TestRequest',
       egress_addresses: 0,
     },
   },
@@ -2314,19 +2302,8 @@ export const shapes: Shapes = {
     },
   },
   TestEndpointRequest: { fields: {} },
-  TestEndpointResponse: { fields: { success: 0, data: '#Endpoint' } },
-  TestRequest: {
-    fields: {
-      state: 0,
-      requested_at: 'time',
-      finished_at: 'time',
-      webhook_id: 0,
-      status: 0,
-      duration_ms: 0,
-      error_code: 0,
-      hint: 0,
-    },
-  },
+  TestEndpointResponse: { fields: { success: 0, data: '#TestRequest' } },
+  TestRequest: { fields: { accepted: 0, webhook_id: 0, status: 0, duration_ms: 0, error_code: 0, hint: 0 } },
   UpdatePartnerInfoRequest: {
     fields: {
       lead_id: 0,

@@ -17,6 +17,7 @@ import type {
   ScenarioRun,
   Simulation,
   Sink,
+  TestRequest,
 } from './api.ts'
 import { certified } from './certified.ts'
 import { ApiError } from './errors.ts'
@@ -270,8 +271,8 @@ class EndpointCalls extends Group {
     return (await this.transport.call('rotateEndpointSecret', request, options)).data
   }
 
-  /** Sends one signed request of type `endpoint.ping`. */
-  async test(options?: CallOptions): Promise<Endpoint> {
+  /** Sends one signed request of type `endpoint.ping`, and answers how the endpoint responded. */
+  async test(options?: CallOptions): Promise<TestRequest> {
     return (await this.transport.call('testEndpoint', {}, options)).data
   }
 

@@ -32,7 +32,8 @@ export type Name = keyof Calls
 export type Request<Call extends Name> = Calls[Call]['request']
 export type Response<Call extends Name> = Calls[Call]['response']
 
-const TIMEOUT_MS = 15_000
+/** A test request to an endpoint may take fifteen seconds. */
+const TIMEOUT_MS = 20_000
 const DEADLINE_MS = 60_000
 
 /** Carrying these out twice is not the same as once, and they take no Idempotency-Key. */

@@ -37,7 +37,7 @@ export function Arrivals({ webhooks }) {
  * @returns {{ name: string, check?: boolean, lead?: number, own?: string }}
  */
 function describe({ webhook_id: id, event }) {
-  const [, check] = /^cert_\d+_(\w+)$/.exec(id) ?? []
+  const [, check] = /^cert_\d+_\d+_(\w+)$/.exec(id) ?? []
   if (check !== undefined) return { name: `Certification: ${words(check).toLowerCase()}`, check: true }
   const { type = 'unknown', data = {} } = event ?? {}
   if (type === 'endpoint.ping') return { name: 'Test' }

@@ -36,8 +36,8 @@ export function EndpointView() {
 }
 
 /** @param {Endpoint} endpoint */
-const isMoving = ({ certification, last_test: test, health, open_deliveries: open }) =>
-  certification?.state === 'running' || test?.state === 'running' || health === 'draining' || open > 0
+const isMoving = ({ certification, health, open_deliveries: open }) =>
+  certification?.state === 'running' || health === 'draining' || open > 0
 
 const loadCandidate = async () => (await import('./certification.js')).Candidate
 const loadReport = async () => (await import('./certification.js')).Report

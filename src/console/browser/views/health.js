@@ -13,9 +13,8 @@ import { Curls } from './curls.js'
 
 /** @typedef {{ path: string, label: string, isFirst?: boolean }} Act */
 
-/** Nobody has called it, not even to certify or to test it. @param {Endpoint} endpoint */
-const isUnused = ({ recent_attempts: recent, certification, last_test: test }) =>
-  recent.count === 0 && certification === null && test === null
+/** Nobody has called it, not even to certify it. @param {Endpoint} endpoint */
+const isUnused = ({ recent_attempts: recent, certification }) => recent.count === 0 && certification === null
 
 /** What the badge beside the page's heading does not say. @param {Endpoint} endpoint */
 function titleOf(endpoint) {
@@ -69,15 +68,14 @@ const actsOf = ({ health, next_attempt_at: next }) => [
 
 /** @param {{ endpoint: Endpoint }} props */
 export function Health({ endpoint }) {
-  const { url, health, last_test: test, last_error: error } = endpoint
+  const { url, health, last_error: error } = endpoint
   const problem = problemOf(endpoint)
   return html`
     <section class="card pad" aria-labelledby="health">
       <h2 id="health">${titleOf(endpoint)}</h2>
       ${problem && html`<p class=${health === 'paused' ? 'sentence' : 'sentence bad-line'}>${problem}.</p>`}
       <p>${adviceOf(endpoint)} ${health === 'failing' && isSink(url) && html`<${ToReceived} />`}</p>
-      <${Acts} acts=${actsOf(endpoint)} />
-      ${test && html`<${Test} test=${test} said=${isSink(url) ? test.hint : problem && error?.hint} />`}
+      <${Acts} acts=${actsOf(endpoint)} said=${isSink(url) || (problem && error?.hint)} />
       <${Facts} endpoint=${endpoint} />
     </section>
   `
@@ -94,13 +92,14 @@ function ToReceived() {
   return html`<a href=${link('endpoint')} onClick=${show}>See what it received</a>`
 }
 
-/** @param {{ acts: Act[] }} props */
-function Acts({ acts }) {
-  const { busy, error, run } = useAction()
+/** @param {{ acts: Act[], said: unknown }} props `said`: a hint that is on the page already, or `true` for any */
+function Acts({ acts, said }) {
+  const { busy, error, done: test, run } = useAction()
   const act = (/** @type {Act} */ { path, label }) =>
     run(label, async () => {
-      await call(path)
+      const { data } = await call(path)
       touch()
+      return path === '/test-endpoint' ? data : undefined
     })
   return html`
     <div class="actions">
@@ -122,17 +121,17 @@ function Acts({ acts }) {
       />
     </div>
     <${Failure} error=${error} />
+    ${test && html`<${Test} test=${test} said=${said} />`}
   `
 }
 
-/** @param {{ test: any, said?: string }} props `said`: a hint that is on the page already */
-const Test = ({ test: { state, requested_at: at, status, duration_ms: ms, hint }, said }) => html`
+/** @param {{ test: any, said: unknown }} props */
+const Test = ({ test: { accepted, status, duration_ms: ms, hint }, said }) => html`
   <p role="status" class="line">
-    <${Badge} state=${state} /> <span>Test</span>
-    ${state !== 'running' && html`<span class="figure"> ${status ?? 'no answer'} · ${duration(ms)}</span>`}
-    <span class="dim"><${Utc} at=${at} zone help /></span>
+    <${Badge} state=${accepted ? 'accepted' : 'failed'} /> <span>Test</span>
+    <span class="figure"> ${status ?? 'no answer'} · ${duration(ms)}</span>
   </p>
-  ${hint && hint !== said && html`<p class="hint-line">${hint}</p>`}
+  ${hint && said !== true && hint !== said && html`<p class="hint-line">${hint}</p>`}
 `
 
 /** @param {{ endpoint: Endpoint }} props */

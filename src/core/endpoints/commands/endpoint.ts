@@ -1,11 +1,10 @@
 import type { Command } from 'commander'
-import { findCandidate, secretOfCandidate } from '../statements/changes.ts'
 import { findEndpoint, lockEndpoint, setEndpoint } from '../statements/endpoint.ts'
 import { readHealth } from '../statements/health.ts'
 import { oweNotice } from '../statements/notices.ts'
 import { failingSince } from '../statements/outage.ts'
-import { datesOfLiveSecrets, rotateSecret } from '../statements/secrets.ts'
-import { type SealAt, SealError, sealing } from '../../sealing/seal.ts'
+import { currentSecret, datesOfLiveSecrets, rotateSecret } from '../statements/secrets.ts'
+import { type SealAt, sealing } from '../../sealing/seal.ts'
 import { describeReason, healthOf } from '../decisions/endpoint.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { checkEndpointUrl } from '../../deliveries/webhooks/endpoint-url.ts'
@@ -13,7 +12,6 @@ import { generateSecret } from '../../deliveries/webhooks/secrets.ts'
 import { type Answer, fields } from '../../../staff/answer.ts'
 import { overlapOption, partnerId } from '../../../staff/arguments.ts'
 import type { StaffContext, Run } from '../../../staff/context.ts'
-import type { Certify } from './certify.ts'
 import { describeHealth } from './endpoint-health.ts'
 import { drain, pause, resume } from './endpoint-pause.ts'
 import { orAllowIt, test } from './endpoint-test.ts'
@@ -22,28 +20,21 @@ import { Refusal } from '../../../staff/refusal.ts'
 
 interface SetOptions {
   fromNow?: boolean
-  untested?: boolean
+  previous?: boolean
 }
 
-/** @param certify of the room that can, if there is one. */
-export function addEndpointCommands(program: Command, run: Run, [certify]: readonly Certify[] = []): void {
+export function addEndpointCommands(program: Command, run: Run): void {
   const endpoint = program
     .command('endpoint')
     .description('where partners receive webhooks: a URL and a signing secret each')
     .addHelpText('after', '\nExample:\n  npm run staff -- endpoint set 1 https://lender.example/webhooks')
   const named = (name: string) => endpoint.command(name).argument('<partner>', 'its id', partnerId)
-  const certified = certify === undefined ? '' : 'certify the URL, then '
-  const setting = named('set')
-    .description(`${certified}set it and send held webhooks in order; shows the first signing secret once`)
-    .argument('<url>', 'https://… on the partner’s server')
+  named('set')
+    .description('set the URL and send held webhooks in order; shows the first signing secret once')
+    .argument('[url]', 'https://… on the partner’s server')
     .option('--from-now', 'cancel the open webhooks: they are never sent')
-  if (certify !== undefined)
-    setting.option('--untested', 'set it whether or not the server verifies webhooks')
-  setting.action(
-    run((context, partner: number, url: string, options: SetOptions) =>
-      set(context, partner, url, options, certify),
-    ),
-  )
+    .option('--previous', 'go back to the previous URL and its signing secret, within seven days of a change')
+    .action(run(set))
   named('show').description('URL, health, recent attempts and open webhooks').action(run(showEndpoint))
   named('rotate-secret')
     .description('create a new signing secret; the previous one also signs during the overlap')
@@ -57,38 +48,31 @@ export function addEndpointCommands(program: Command, run: Run, [certify]: reado
 export async function set(
   context: StaffContext,
   partner: number,
-  url: string,
-  { fromNow = false, untested = false }: SetOptions = {},
-  certify?: Certify,
+  wanted: string | undefined,
+  { fromNow = false, previous = false }: SetOptions = {},
 ): Promise<Answer> {
-  const { ENVIRONMENT: environment, WEBHOOK_ALLOW_PRIVATE_NETWORK: allowPrivateNetwork } = context.config
-  const fault = checkEndpointUrl(url, { environment, allowPrivateNetwork })
-  if (fault !== null) {
-    const also = orAllowIt(context, fault.errorCode)
-    throw new Refusal(`This URL cannot be an endpoint: ${fault.hint}${also}.`)
-  }
+  if ((wanted !== undefined) === previous) throw new Refusal('Name a URL, or --previous without one.')
   const name = await requirePartner(context.sql, partner)
   const before = required(partner, await findEndpoint(context.sql, partner))
-  // for a shell, which would take & and ? as its own
-  const quoted = `'${url.replaceAll("'", '%27')}'`
-  const again = `endpoint set ${partner} ${quoted}${fromNow ? ' --from-now' : ''}`
-  const certified = untested ? undefined : await certify?.(context, partner, url, again)
-  if (certified?.kind === 'answered') return certified.answer
-  const first = await firstSecret(context, before.id, certified?.secret)
+  const url = previous ? before.previous?.url : checked(context, wanted ?? '')
+  if (url === undefined)
+    throw new Refusal(`Partner ${partner} has had no other URL in the last seven days: set one by its URL.`)
+  const secret = await firstSecret(context, before.id)
   // paths and queries of webhook URLs can hold passwords
-  const detail = { origin: new URL(url).origin, from_now: fromNow, certified: certified !== undefined }
+  const detail = { origin: new URL(url).origin, from_now: fromNow, previous }
   const action = { action: 'endpoint.set', partnerId: partner, detail }
   const { id, secretIsNew, canceled } = await context.act(action, async () => {
-    const wanted = { url, secret: first.sealed, fromNow, isTold: true }
-    const result = required(partner, await setEndpoint(context.sql, partner, wanted))
+    const secretId = previous ? before.previous?.secret_id : undefined
+    const to = { url, secret: secret.sealed, secretId, fromNow, isTold: true }
+    const result = required(partner, await setEndpoint(context.sql, partner, to))
     return { result, detail: { canceled: result.canceled } }
   })
-  const made = secretIsNew ? first.made : undefined
+  const made = secretIsNew ? secret.made : undefined
+  const kept = previous ? 'It has the signing secret that it had there.' : 'It keeps its signing secret.'
   const shown = made
     ? `Its signing secret, shown only once:\n\n  ${made}`
-    : `It keeps its signing secret. To replace it: "endpoint rotate-secret ${partner}".`
+    : `${kept} To replace it: "endpoint rotate-secret ${partner}".`
   const leftOut = canceled > 0 ? ` Canceled ${canceled} open webhooks.` : ''
-  const tested = certified === undefined ? '' : ' It passed its certification.'
   const drained = await drain(context, id, (before.open_deliveries ?? 0) - canceled)
   return {
     json: {
@@ -96,53 +80,42 @@ export async function set(
       endpoint_id: id,
       url,
       state: 'draining',
-      certified: certified !== undefined,
       secret: made ?? null,
       canceled_deliveries: canceled,
     },
-    text: `Webhooks of ${name} go to ${url}.${tested}${leftOut}\n${shown}\n\n${drained}`,
+    text: `Webhooks of ${name} go to ${url}.${leftOut}\n${shown}\n\n${drained}`,
   }
 }
 
-/**
- * The endpoint's first secret, as it is stored: the one that the partner was given before, or else one that is made. It
- * needs no key for an endpoint that has a secret, which it keeps.
- */
+/** @throws {Refusal} if a URL cannot be an endpoint. */
+function checked(context: StaffContext, url: string): string {
+  const { ENVIRONMENT: environment, WEBHOOK_ALLOW_PRIVATE_NETWORK: allowPrivateNetwork } = context.config
+  const fault = checkEndpointUrl(url, { environment, allowPrivateNetwork })
+  if (fault === null) return url
+  const also = orAllowIt(context, fault.errorCode)
+  throw new Refusal(`This URL cannot be an endpoint: ${fault.hint}${also}.`)
+}
+
+/** For an endpoint that has none; one that has a secret keeps it, without a key that it would be sealed with. */
 async function firstSecret(
   context: StaffContext,
   endpointId: number,
-  certified: string | undefined,
 ): Promise<{ sealed: SealAt; made?: string }> {
-  const live = await datesOfLiveSecrets(context.sql, endpointId)
-  if (live.some(({ expires_at: end }) => end === null)) {
+  if ((await currentSecret(context.sql, endpointId)) !== undefined) {
     const sealed = () => {
       throw new Refusal('The endpoint’s signing secret was removed meanwhile: try again.')
     }
     return { sealed }
   }
-  const keys = await context.encryptionKeys()
-  const given = certified ?? (await givenSecret(context, endpointId, keys))
-  if (given !== undefined) return { sealed: sealing(given, keys) }
   const made = generateSecret()
-  return { sealed: sealing(made, keys), made }
-}
-
-/** With the URL that was to be certified; `undefined` also if its key is lost. */
-async function givenSecret({ sql }: StaffContext, endpointId: number, keys: readonly Buffer[]) {
-  try {
-    return await secretOfCandidate(sql, endpointId, keys)
-  } catch (error) {
-    if (error instanceof SealError) return undefined
-    throw error
-  }
+  return { sealed: sealing(made, await context.encryptionKeys()), made }
 }
 
 export async function showEndpoint({ sql }: StaffContext, partner: number) {
   const name = await requirePartner(sql, partner)
   const endpoint = required(partner, await findEndpoint(sql, partner))
-  const { id, ...rest } = endpoint
+  const { id, certification, candidate_at: at, candidate_url: candidate, ...rest } = endpoint
   const secrets = await datesOfLiveSecrets(sql, id)
-  const candidate = await findCandidate(sql, id)
   const failing = await failingSince(sql, partner)
   const { health, reason, since } = healthOf({ ...endpoint, failingSince: failing })
   const reading = await readHealth(sql, partner)
@@ -154,7 +127,7 @@ export async function showEndpoint({ sql }: StaffContext, partner: number) {
       failingSince: failing,
       health,
       ...reading,
-      candidate: candidate ?? null,
+      candidate: candidate === null ? null : { url: candidate, requested_at: at, certification },
       secrets,
     },
     text: fields({
@@ -165,7 +138,8 @@ export async function showEndpoint({ sql }: StaffContext, partner: number) {
       'open webhooks': endpoint.open_deliveries,
       ...describeHealth(reading),
       'live secrets': secrets.length,
-      'to be certified': candidate?.url ?? null,
+      'to be certified': candidate,
+      'previous URL': rest.previous?.url,
     }),
   }
 }

@@ -18,6 +18,9 @@ export type EndpointState = (typeof endpointStates)[number]
 export const endpointPausers = ['staff', 'partner', 'service'] as const
 export type EndpointPauser = (typeof endpointPausers)[number]
 
+/** For how long the previous secret also signs after a rotation. */
+export const OVERLAP_HOURS = { default: 24, max: 7 * 24 }
+
 /** What operators were told of an endpoint and is not over. */
 export const endpointIncidents = ['failing', 'paused'] as const
 export type EndpointIncident = (typeof endpointIncidents)[number]
@@ -40,7 +43,6 @@ const REASONS = {
   resumed: 'our staff resumed it',
   resumed_by_partner: 'it was resumed with resume-endpoint',
   endpoint_set: 'its URL was set',
-  endpoint_certified: 'its new URL was certified',
   endpoint_set_from_now: 'its URL was set, and waiting webhooks were canceled',
   probe_succeeded: 'it accepted a probe',
 }
@@ -67,7 +69,6 @@ interface Transition {
 export const endpointTransitions = {
   set: { state: 'draining', reason: 'endpoint_set', pausedBy: null, worksAgain: true },
   setFromNow: { state: 'draining', reason: 'endpoint_set_from_now', pausedBy: null, worksAgain: true },
-  certified: { state: 'draining', reason: 'endpoint_certified', pausedBy: null, worksAgain: true },
   pausedByPartner: { state: 'paused', reason: 'partner', pausedBy: 'partner', worksAgain: false },
   resumedByPartner: { state: 'draining', reason: 'resumed_by_partner', pausedBy: null, worksAgain: true },
   pausedByStaff: { state: 'paused', reason: 'staff', pausedBy: 'staff', worksAgain: false },

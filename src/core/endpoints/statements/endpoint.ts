@@ -1,69 +1,100 @@
-import { sql as raw } from 'kysely'
+import { sql as raw, type UpdateObject } from 'kysely'
 import { endpointTransitions } from '../decisions/endpoint.ts'
 import { cancelPages, cancelRest } from '../../deliveries/statements/cancel-open.ts'
-import { endCandidate } from './changes.ts'
+import { noCandidate } from './candidate.ts'
 import { oweNotice } from './notices.ts'
-import { addSecret } from './secrets.ts'
+import { addSecret, currentSecret, signOnlyWith } from './secrets.ts'
 import { columnsOf, columnsOfUrl } from './states.ts'
 import type { Sql } from '../../database/orm.ts'
 import type { SealAt } from '../../sealing/seal.ts'
+import type { Tables } from '../../../tables.ts'
 
 /** The reason after deliveries were canceled: their leads have to be woken too. */
 export const SET_FROM_NOW = endpointTransitions.setFromNow.reason
 
+interface Wanted {
+  url: string
+  /** The endpoint's first one, if it has none. */
+  secret: SealAt
+  /** One that it had before signs again, in the place of the current one. */
+  secretId?: number | undefined
+  fromNow?: boolean
+  /** Whether partner and staff get an email about it. */
+  isTold?: boolean
+}
+
 /**
- * Sets a partner's endpoint to `url`, and its signing secret to `secret` if it has none. Held webhooks are then sent
- * in order (`draining`), or, with `fromNow`, canceled: most of them beforehand, in pages, to hold no lock for long.
- *
- * @param isTold whether partner and staff get an email about it.
+ * Sets a partner's endpoint to a URL. Held webhooks are then sent in order (`draining`), or, with `fromNow`, canceled: most
+ * of them beforehand, in pages, to hold no lock for long.
  */
 export async function setEndpoint(
   sql: Sql,
   partnerId: number,
-  {
-    url,
-    secret,
-    fromNow = false,
-    isTold = false,
-  }: { url: string; secret: SealAt; fromNow?: boolean; isTold?: boolean },
+  { url, secret, secretId, fromNow = false, isTold = false }: Wanted,
 ): Promise<{ id: number; secretIsNew: boolean; canceled: number } | undefined> {
   const before = fromNow ? await cancelPages(sql, partnerId) : { canceled: 0, began: raw<Date>`now()` }
   return sql.transaction().execute(async (trx) => {
     const canceled = before.canceled + (fromNow ? await cancelRest(trx, partnerId) : 0)
-    const endpoint = await trx
-      .updateTable('endpoints')
-      .set({
-        ...columnsOfUrl(url),
-        ...columnsOf(fromNow ? 'setFromNow' : 'set'),
-        // wakeLeads recognizes canceled deliveries by it
-        since: before.began,
-      })
-      .where('partner_id', '=', partnerId)
-      .returning('id')
-      .executeTakeFirst()
+    const endpoint = await lockEndpoint(trx, partnerId)
     if (endpoint === undefined) return undefined
-    // it would take effect over what staff set
-    await endCandidate(trx, endpoint.id, 'replaced')
+    const current = await currentSecret(trx, endpoint.id)
+    const known = secretId ?? current
+    const target = { url, secretId: known ?? (await addSecret(trx, endpoint.id, secret, 'unused')) }
+    // wakeLeads recognizes canceled deliveries by `since`
+    const columns = { ...columnsOf(fromNow ? 'setFromNow' : 'set'), since: before.began }
+    await switchTo(trx, endpoint, target, columns)
     if (isTold) await oweNotice(trx, partnerId, 'url_changed')
-    const known = await trx
-      .selectFrom('endpoint_secrets')
-      .select('id')
-      .where('endpoint_id', '=', endpoint.id)
-      .where('expires_at', 'is', null)
-      .executeTakeFirst()
-    if (known === undefined) await addSecret(trx, endpoint.id, secret)
     return { id: endpoint.id, secretIsNew: known === undefined, canceled }
   })
 }
+
+/**
+ * Switches an endpoint to a URL and the secret that signs for it, and keeps those before for seven days. A candidate is
+ * dropped. The caller's transaction has the endpoint locked.
+ *
+ * @param columns what else changes, such as the state.
+ */
+export async function switchTo(
+  trx: Sql,
+  endpoint: LockedEndpoint,
+  { url, secretId, isPaced }: { url: string; secretId: number; isPaced?: boolean },
+  columns: UpdateObject<Tables, 'endpoints'>,
+): Promise<void> {
+  const current = await currentSecret(trx, endpoint.id)
+  if (secretId !== current) await signOnlyWith(trx, endpoint.id, secretId)
+  // set once more, it keeps those before
+  const isOther = url !== endpoint.url || secretId !== current
+  await trx
+    .updateTable('endpoints')
+    .set({ ...noCandidate, ...columnsOfUrl(url, isPaced), ...columns })
+    .$if(isOther, (update) =>
+      update.set({
+        previous_url: endpoint.url,
+        previous_secret: current ?? null,
+        previous_until: raw<Date>`clock_timestamp() + interval '7 days'`,
+      }),
+    )
+    .where('id', '=', endpoint.id)
+    .execute()
+}
+
+/** A partner's endpoint, locked. */
+export type LockedEndpoint = NonNullable<Awaited<ReturnType<typeof lockEndpoint>>>
 
 /** Locks a partner's endpoint, in the caller's transaction. */
 export async function lockEndpoint(trx: Sql, partnerId: number) {
   return trx
     .selectFrom('endpoints')
-    .select(['id', 'url', 'state', 'paused_by as pausedBy', 'failing_since as failingSince'])
+    .select(['id', 'partner_id', 'url', 'state', 'paused_by as pausedBy', 'failing_since as failingSince'])
+    .select(['candidate', 'candidate_url', 'certification'])
     .where('partner_id', '=', partnerId)
     .forNoKeyUpdate()
     .executeTakeFirst()
+}
+
+interface Previous {
+  url: string
+  secret_id: number
 }
 
 /** A partner's endpoint and how many of its deliveries are open. */
@@ -72,6 +103,12 @@ export async function findEndpoint(sql: Sql, partnerId: number) {
     .selectFrom('endpoints')
     .select(['id', 'url', 'state', 'reason', 'since', 'blocked_until'])
     .select(['failing_since as failingSince', 'recovered_at as recoveredAt'])
+    .select(['candidate_url', 'candidate_at', 'certification'])
+    .select(
+      // staff can still go back to it
+      raw<Previous | null>`case when previous_until > clock_timestamp() and previous_url is not null
+          then json_build_object('url', previous_url, 'secret_id', previous_secret) end`.as('previous'),
+    )
     .select((eb) =>
       eb
         .selectFrom('deliveries')

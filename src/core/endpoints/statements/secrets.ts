@@ -57,13 +57,58 @@ export async function datesOfLiveSecrets(sql: Sql, endpointId: number) {
     .execute()
 }
 
-/** The caller's transaction has the endpoint locked. @returns where the secret is sealed. */
-export async function addSecret(trx: Sql, endpointId: number, sealAt: SealAt): Promise<Place> {
+/**
+ * Of what may reach a receiver of ours: the live secrets, and that of a candidate.
+ *
+ * @throws {SealError}
+ */
+export async function receivedSecrets(
+  sql: Sql,
+  endpointId: number,
+  encryptionKeys: readonly Buffer[],
+): Promise<string[]> {
+  const stored = await sql
+    .selectFrom('endpoint_secrets')
+    .innerJoin('endpoints', 'endpoints.id', 'endpoint_id')
+    .select(['endpoint_secrets.id', 'ciphertext'])
+    .where('endpoint_id', '=', endpointId)
+    .where((eb) => eb.or([isLiveSecret, eb('endpoint_secrets.id', '=', eb.ref('candidate'))]))
+    .execute()
+  return stored.map(({ id, ciphertext }) => open(ciphertext, secretPlace(id), encryptionKeys))
+}
+
+/** The secret that signs without an end; `undefined` before the first. */
+export async function currentSecret(sql: Sql, endpointId: number): Promise<number | undefined> {
+  const row = await sql
+    .selectFrom('endpoint_secrets')
+    .select('id')
+    .where('endpoint_id', '=', endpointId)
+    .where('expires_at', 'is', null)
+    .executeTakeFirst()
+  return row?.id
+}
+
+/**
+ * Stores a secret, which signs from now on, or is `unused`: it signs nothing before `signOnlyWith`. The caller's
+ * transaction has the endpoint locked.
+ */
+export async function addSecret(
+  trx: Sql,
+  endpointId: number,
+  sealAt: SealAt,
+  use: 'signs' | 'unused',
+): Promise<number> {
   const id = await nextId(trx, 'endpoint_secrets')
-  const place = secretPlace(id)
-  const row = { id, endpoint_id: endpointId, ciphertext: sealAt(place) }
-  await trx.insertInto('endpoint_secrets').values(row).execute()
-  return place
+  await trx
+    .insertInto('endpoint_secrets')
+    .values({
+      id,
+      endpoint_id: endpointId,
+      ciphertext: sealAt(secretPlace(id)),
+      expires_at: use === 'signs' ? null : raw<Date>`clock_timestamp()`,
+    })
+    .execute()
+  return id
 }
 
 /** Proxies refuse long headers, and each live secret adds a signature of 50 bytes. */
@@ -87,7 +132,7 @@ export async function rotateSecret(
     .where('endpoint_id', '=', endpointId)
     .where('expires_at', 'is', null)
     .execute()
-  const place = await addSecret(trx, endpointId, secret)
+  const id = await addSecret(trx, endpointId, secret, 'signs')
   await trx
     .updateTable('endpoint_secrets')
     .set({ expires_at: raw<Date>`clock_timestamp()` })
@@ -103,16 +148,15 @@ export async function rotateSecret(
         .limit(MOST_LIVE),
     )
     .execute()
-  return place
+  return secretPlace(id)
 }
 
-/** Makes `secret` the only secret that signs. The caller's transaction has the endpoint locked. */
-export async function replaceSecrets(trx: Sql, endpointId: number, secret: SealAt): Promise<void> {
+/** Makes a stored secret the only one that signs. The caller's transaction has the endpoint locked. */
+export async function signOnlyWith(trx: Sql, endpointId: number, secretId: number): Promise<void> {
   await trx
     .updateTable('endpoint_secrets')
-    .set({ expires_at: raw<Date>`clock_timestamp()` })
+    .set({ expires_at: raw<Date | null>`case when id <> ${secretId} then clock_timestamp() end` })
     .where('endpoint_id', '=', endpointId)
-    .where(isLiveSecret)
+    .where((eb) => eb.or([isLiveSecret, eb('id', '=', secretId)]))
     .execute()
-  await addSecret(trx, endpointId, secret)
 }

@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
+import type { Certification } from '../decisions/certification.ts'
 import {
   type EndpointPauser,
   endpointPausers,
@@ -41,6 +42,16 @@ export const Endpoint = defineEntity({
     incident: p.text().$type<EndpointIncident>().nullable(),
     /** When its workflow probes it next; null unless the service paused it. */
     nextProbeAt: instant().nullable(),
+    /** The number of the URL that its partner is to certify: the id of its secret, which signs nothing yet. */
+    candidate: p.integer().nullable(),
+    candidateUrl: p.text().nullable(),
+    candidateAt: instant().nullable(),
+    /** The latest one: of the candidate, or, once it has passed, of `url`. */
+    certification: p.json<Certification>().nullable(),
+    /** Where webhooks went before, and the secret that was current then: staff go back to them with one command. */
+    previousUrl: p.text().nullable(),
+    previousSecret: p.integer().nullable(),
+    previousUntil: instant().nullable(),
   },
   checks: [
     { name: 'endpoints_state_check', expression: oneOf('state', endpointStates) },

@@ -1,15 +1,14 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { latestCertification, requestCertification } from '../../../self-service/statements/certifications.ts'
-import { openCandidate } from '../../../../core/endpoints/statements/changes.ts'
+import { switchAsPartner } from '../../../self-service/statements/certifications.ts'
+import { addSecret } from '../../../../core/endpoints/statements/secrets.ts'
 import { actOnOwnEndpoint, SelfServiceRefusal } from '../../../self-service/statements/self-service.ts'
 import { sealing } from '../../../../core/sealing/seal.ts'
 import { provideSink } from '../../statements/sinks.ts'
 import { type InSandbox, sandboxOf } from '../../routes/dependencies.ts'
 import type { SelfServiceRouteDependencies } from '../../../self-service/routes/dependencies.ts'
 import { endpointView, exampleView, viewOf } from '../../../self-service/routes/endpoint-view.ts'
-import { ApiError, noObject, unavailable } from '../../../../core/http/errors.ts'
+import { ApiError, noObject } from '../../../../core/http/errors.ts'
 import { operation } from '../../../../core/http/openapi/operation.ts'
 import { actorOf, orRefusal } from '../../../self-service/routes/self-service.ts'
 import { sinkPath } from '../../routes/sink.ts'
@@ -17,11 +16,11 @@ import { generateSecret } from '../../../../core/deliveries/webhooks/secrets.ts'
 import { strictBody } from '../../../../core/http/schemas.ts'
 import { success } from '../../../../core/http/response-fields.ts'
 
-type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'encryptionKeys' | 'startRequest'> &
+type Options = Pick<
+  SelfServiceRouteDependencies,
+  'sql' | 'environment' | 'encryptionKeys' | 'startEndpoint'
+> &
   InSandbox
-
-const WAIT_MS = 10_000
-const POLL_MS = 50
 
 const schema = operation({
   operationId: 'useSink',
@@ -29,7 +28,7 @@ const schema = operation({
   tags: ['Sandbox'],
   summary: 'Receive webhooks at a sink of ours',
   description:
-    'Makes an endpoint of ours yours, for a partner without a public address. It passes certification, verifies what arrives, and keeps the last 100 webhooks for get-sink. set-sink decides how it answers. The response comes once webhooks go there. Calling it again has the sink answer 200 again; a pause by our staff is ended by our staff.',
+    'Makes an endpoint of ours yours, for a partner without a public address. It verifies what arrives, and keeps the last 100 webhooks for get-sink. set-sink decides how it answers. Webhooks go there at once. Calling it again has the sink answer 200 again; a pause by our staff is ended by our staff.',
   body: strictBody({}).describe('Empty.'),
   bodyExamples: { nothing: {} },
   response: z.object({ success, data: endpointView }),
@@ -50,7 +49,7 @@ const schema = operation({
 
 /** POST /sandbox/use-sink: makes an endpoint of ours the partner's. */
 export const useSink: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { sql, environment, encryptionKeys, startRequest } = options
+  const { sql, environment, encryptionKeys, startEndpoint } = options
   const { sinkBase } = sandboxOf(options) ?? {}
   if (sinkBase === undefined) return
   app.post('/sandbox/use-sink', {
@@ -61,32 +60,21 @@ export const useSink: FastifyPluginAsyncZod<Options> = async (app, options) => {
       const { url: current, health } = await viewOf(sql, partnerId)
       if (current !== url || health === 'paused') {
         const actor = actorOf(request, environment)
-        const { endpointId, id } = await orRefusal(
-          actOnOwnEndpoint(sql, 'sink', actor, async (trx, endpoint, requestedBy) => {
-            // certified once more, it would stay paused
+        const { id } = await orRefusal(
+          actOnOwnEndpoint(sql, 'sink', actor, async (trx, endpoint) => {
+            // set once more, it would stay paused
             if (endpoint.url === url && endpoint.pausedBy === 'staff')
               throw new SelfServiceRefusal('paused_by_staff')
             const secret = sealing(generateSecret(), encryptionKeys)
-            const changeId = await openCandidate(trx, endpoint.id, { url, secret, requestedBy })
-            const asked = await requestCertification(trx, changeId, { acceptFailures: false, requestedBy })
-            return { endpointId: endpoint.id, id: asked.id, audit: { change_id: changeId, sink: true } }
+            const secretId = await addSecret(trx, endpoint.id, secret, 'unused')
+            // ours: there is nothing to certify
+            await switchAsPartner(trx, endpoint, { url, secretId })
+            return { id: endpoint.id, audit: { origin: new URL(url).origin, sink: true } }
           }),
         )
-        startRequest((requests) => requests.certify(id))
-        const result = await certified(endpointId)
-        if (result === 'failed') request.log.error('the sink did not pass its certification: see SINK_URL')
-        if (result !== 'passed') throw unavailable()
+        startEndpoint(id)
       }
       return { success: true as const, data: await viewOf(sql, partnerId) }
     },
   })
-
-  /** @throws {ApiError} if no worker certifies it in time; it may come later. */
-  async function certified(endpointId: number) {
-    for (const end = performance.now() + WAIT_MS; performance.now() < end; await delay(POLL_MS)) {
-      const latest = await latestCertification(sql, endpointId)
-      if (latest?.result) return latest.result
-    }
-    throw unavailable()
-  }
 }

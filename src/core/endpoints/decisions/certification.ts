@@ -1,8 +1,27 @@
-import type { AttemptOutcome } from '../../../core/deliveries/decisions/attempt-outcome.ts'
+import type { AttemptOutcome } from '../../deliveries/decisions/attempt-outcome.ts'
 
-/** `superseded`: the candidate was replaced or canceled meanwhile. */
-export const certificationResults = ['passed', 'failed', 'superseded'] as const
-export type CertificationResult = (typeof certificationResults)[number]
+export const certificationStates = ['running', 'passed', 'failed'] as const
+
+/** What came of certifying a candidate, as its endpoint's row has it. Times are ISO 8601. */
+export interface Certification {
+  /** The candidate's number. */
+  candidate: number
+  url: string
+  state: (typeof certificationStates)[number]
+  requestedAt: string
+  finishedAt: string | null
+  /** Those that were made so far. */
+  checks: CheckReport[]
+}
+
+/** The input of a certification's workflow. */
+export interface CertificationRequest extends Pick<Certification, 'candidate' | 'requestedAt'> {
+  partnerId: number
+  /** The URL takes effect whatever the result. */
+  acceptFailures: boolean
+  /** The audit's name of the key that asked. */
+  requestedBy: string
+}
 
 /** What of an outcome a check is judged by. */
 type JudgedOutcome = Pick<AttemptOutcome, 'ok' | 'status' | 'hint' | 'durationMs'>
