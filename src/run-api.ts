@@ -4,7 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createSecureContext } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { forErasures } from './capabilities/erasure/api.ts'
 import { inSandbox } from './capabilities/sandbox/api.ts'
 import { forSelfService } from './capabilities/self-service/api.ts'
 import { apiPatience, buildApp } from './app.ts'
@@ -28,7 +27,6 @@ import { createTemporalClient, reachTemporal } from './core/temporal/client.ts'
 import { createEndpointStarter } from './core/endpoints/workflows/endpoints.ts'
 import { referralId } from './core/temporal/names.ts'
 import { OtherDeployment } from './core/temporal/namespace-claim.ts'
-import { createCloser } from './core/leads/workflows/close.ts'
 import { createReferrals } from './core/leads/workflows/referrals.ts'
 import { createResender } from './core/deliveries/workflows/resend.ts'
 import { requireServiceLogin } from './service-login.ts'
@@ -100,18 +98,17 @@ export async function runApi({ config, temporal, build, log, stopWith }: ApiSett
     allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
     egressAddresses: config.EGRESS_ADDRESSES,
     sinkBase: sinkBaseOf(config, () => portOf(app)),
-    erasureLog: config.ERASURE_LOG,
   }
   const app = await buildApp({
     environment: config.ENVIRONMENT,
     sql,
     ...inSandbox(tools),
     ...forSelfService(tools),
-    ...forErasures(tools),
+    erasureLog: config.ERASURE_LOG,
     isDatabaseReady,
     log,
     startReferral: (state) => starts.offer(state),
-    closeLead: createCloser({ sql, referrals }),
+    closeLead: async (leadId, reason, id) => referrals.close(leadId, reason, id),
     resendWebhook: createResender({
       client,
       sql,

@@ -9,9 +9,8 @@ const starters = {
   startReferral: () => {},
   endpointRequests: { certify: async () => {}, ping: async () => null },
   startEndpoint: () => {},
-  endReferral: () => {},
   erasureLog: undefined,
-  closeLead: async () => false,
+  closeLead: async () => {},
   allowPrivateNetwork: false,
   egressAddresses: [],
   sandbox: {

@@ -32,7 +32,7 @@ describe('a reason in words of one’s own, which would be kept for good', () =>
   /** What Temporal keeps of a lead, but for what was typed into a signal itself. */
   async function historyOf(leadId: number): Promise<string> {
     const { events } = await handleOf(leadId).fetchHistory()
-    const own = (events ?? []).filter((event) => !event.workflowExecutionSignaledEventAttributes)
+    const own = (events ?? []).filter((event) => !event.workflowExecutionUpdateAcceptedEventAttributes)
     return JSON.stringify(own, (name, value: unknown) =>
       name === 'data' ? Buffer.from(String(value), 'base64').toString() : value,
     )
@@ -65,9 +65,9 @@ describe('a reason in words of one’s own, which would be kept for good', () =>
     ])
   })
 
-  it('that an operator types into a signal counts as other, and is noted without its words', async () => {
+  it('that an operator types into an update counts as other, and is noted without its words', async () => {
     const handle = handleOf(signaled)
-    await service.referrals.signal(signaled, 'close', { reason: TEXT, note: TEXT })
+    await handle.executeUpdate('close', { args: [{ reason: TEXT, note: TEXT }] })
     expect(await handle.result()).toBe('other')
     expect(await lead(signaled)).toMatchObject({ closed_at: expect.any(Date), close_reason: 'other' })
     const { notes } = await handle.query<{ notes: object[] }>('state')

@@ -11,7 +11,7 @@ import type { DeliveryFailure } from '../src/core/leads/decisions/referral.ts'
 import { listOf } from '../src/core/leads/decisions/showable-names.ts'
 import { REQUEST_ID } from '../src/core/values/request-ids.ts'
 import { MOST_AHEAD_MS } from '../src/core/leads/decisions/clock.ts'
-import { type AnyCloseReason, closeReasonNames } from '../src/core/leads/decisions/reasons.ts'
+import { type CloseReason, closeReasonNames } from '../src/core/leads/decisions/reasons.ts'
 import type { SimulateRequest } from './messages.ts'
 import { UNDECODABLE } from './payload-converter.ts'
 
@@ -60,11 +60,8 @@ export function readMilestoneArgument(name: MilestoneName, argument: unknown): M
 /** The end of the year 9999, the last that timestamps have. */
 const LATEST_DATE_MS = Date.UTC(10_000, 0) - 1
 
-/** The service names the last three itself: a repair sends a cancellation, which a reset drops, once more. */
-const takenReasons: readonly AnyCloseReason[] = [...closeReasonNames, 'erased', 'canceled']
-
 export interface CloseArgument {
-  reason: AnyCloseReason
+  reason: CloseReason
   /** What was wrong with the rest, in words for operators. */
   faults: string[]
 }
@@ -76,7 +73,7 @@ export function readCloseArgument(argument: unknown): CloseArgument {
     return { reason: 'other', faults: ['its argument was not understood: its reason counts as other'] }
   }
   const { reason: given, ...others } = argument
-  const reason = takenReasons.find((known) => known === given)
+  const reason = closeReasonNames.find((known) => known === given)
   const faults: string[] = []
   if (reason === undefined && given !== undefined && given !== null)
     faults.push(`its reason is not one of ${closeReasonNames.join(', ')}: it counts as other`)

@@ -6,14 +6,12 @@ import {
   type MilestoneName,
   type SignalledMilestone,
 } from '../src/core/leads/decisions/milestones.ts'
-import { closeReasonNames } from '../src/core/leads/decisions/reasons.ts'
 import type { MilestoneItem } from '../src/core/leads/decisions/referral.ts'
 import { isShowable } from '../src/core/leads/decisions/showable-names.ts'
-import { readCloseArgument, readFailure, readMilestoneArgument } from './arguments.ts'
-import { close, type Journey, nextKey, note, sendNow, wake } from './journey.ts'
+import { readFailure, readMilestoneArgument } from './arguments.ts'
+import { type Journey, nextKey, note, sendNow, wake } from './journey.ts'
 import {
   readRecordSignal,
-  closeSignal,
   deliveryFailedSignal,
   milestoneSignals,
   sendNowSignal,
@@ -76,11 +74,6 @@ function handlersOf(journey: Journey): SignalHandler[] {
       act: () => void (journey.recordChanged = true),
     },
     {
-      signal: closeSignal,
-      description: `The borrower dropped out: no more milestones. Argument, if any: {"reason": "…"}, one of ${closeReasonNames.join(', ')}`,
-      act: (argument) => takeClose(journey, argument),
-    },
-    {
       signal: deliveryFailedSignal,
       description: 'From the service itself: the endpoint refuses a webhook',
       act: (argument) => takeFailure(journey, argument),
@@ -128,12 +121,6 @@ function notUnderstood(journey: Journey, name: string): void {
   journey.counts.notUnderstood += 1
   const why = name === 'lead_received' ? 'only create-lead records it' : 'there is no such milestone'
   note(journey, isShowable(name) ? name : 'a signal with an unusual name', why)
-}
-
-function takeClose(journey: Journey, argument: unknown): void {
-  const { reason, faults } = readCloseArgument(argument)
-  for (const fault of faults) note(journey, closeSignal.name, fault)
-  close(journey, reason)
 }
 
 /** Late news of a webhook that is settled by now is no news. */

@@ -21,8 +21,6 @@ export const wakeSignal = defineSignal<[unknown?]>('wake')
 export const readRecordSignal = defineSignal<[unknown?]>('read_record')
 /** The lead's clock was moved in the record, in a sandbox; argument `{offset}`, in milliseconds. */
 export const clockMovedSignal = defineSignal<[unknown?]>('clock_moved')
-/** The borrower dropped out; argument `{reason}`, one of `closeReasons`. */
-export const closeSignal = defineSignal<[unknown?]>('close')
 /** From the delivering activity: its endpoint refuses; argument `DeliveryFailure`. */
 export const deliveryFailedSignal = defineSignal<[unknown?]>('delivery_failed')
 
@@ -75,6 +73,12 @@ export interface Played {
 
 /** To a scenario, from its lead's workflow; argument `Played`. */
 export const playedSignal = defineSignal<[unknown?]>('played')
+
+/**
+ * The borrower dropped out; argument `{reason}`, one of `closeReasons`. Answered once all that has arrived is recorded and
+ * the lead is closed, or after ten seconds.
+ */
+export const closeUpdate = defineUpdate<void, [unknown?]>('close')
 
 /** From the service itself: the record was restored. Answered once the workflow continues with what it has. */
 export const takeOverUpdate = defineUpdate<void>('take_over_record')

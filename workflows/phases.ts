@@ -4,7 +4,7 @@
  * | Part       | Phase       | Entered from                   | By whom, and when                                          |
  * | ---------- | ----------- | ------------------------------ | ---------------------------------------------------------- |
  * | `lead`     | `open`      | `open`, `closing`, `closed`    | `takeOver`: the record, which went back, has not closed it |
- * | `lead`     | `closing`   | `open`                         | `close`: a signal, a cancellation, or its date has come    |
+ * | `lead`     | `closing`   | `open`                         | `close`: an update, a cancellation, or its date has come   |
  * | `lead`     | `closed`    | `open`, `closing`, `closed`    | an answer: it is closed in the record, or not in it        |
  * | `lead`     | `over`      | `closed`                       | `run`: nothing is left to record or to send                |
  * | `record`   | `known`     | `restored`                     | `takeOver`, at its end                                     |

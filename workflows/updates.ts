@@ -1,17 +1,18 @@
 import { CancellationScope, condition, currentUpdateInfo, setHandler } from '@temporalio/workflow'
 import { signalledMilestones, type SignalledMilestone } from '../src/core/leads/decisions/milestones.ts'
 import { IDEMPOTENCY_KEY } from '../src/core/idempotency/decisions/idempotency-key.ts'
-import { isRecord, readMilestoneArgument } from './arguments.ts'
+import { closeReasonNames } from '../src/core/leads/decisions/reasons.ts'
+import { isRecord, readCloseArgument, readMilestoneArgument } from './arguments.ts'
 import { receive } from './inbox.ts'
-import type { Journey } from './journey.ts'
-import { type MilestoneAnswer, type MilestoneRequest, milestoneUpdate } from './messages.ts'
+import { close, type Journey, note } from './journey.ts'
+import { closeUpdate, type MilestoneAnswer, type MilestoneRequest, milestoneUpdate } from './messages.ts'
 import { publishSoon } from './publish.ts'
 import { takeAnswer } from './standing.ts'
 
 /** How long an answer waits for the score provider; meanwhile the run cannot continue as new. */
 const PROVIDER_PATIENCE = '10 seconds'
 
-/** Milestones as updates: refused with a reason before they count, answered once they are recorded. */
+/** Milestones and the lead's closing as updates: answered once they are recorded. */
 export function receiveUpdates(journey: Journey): void {
   // a request to cancel the workflow closes the lead, and interrupts nothing
   const answer = (request: MilestoneRequest) =>
@@ -21,9 +22,26 @@ export function receiveUpdates(journey: Journey): void {
     description:
       'A milestone, answered with its outcome and event id. Argument: {"name": "contract_signed", "id": "…"}',
   })
+  setHandler(
+    closeUpdate,
+    (argument) => CancellationScope.nonCancellable(() => takeClose(journey, argument)),
+    {
+      description: `The borrower dropped out: no more milestones. Argument, if any: {"reason": "…"}, one of ${closeReasonNames.join(', ')}`,
+    },
+  )
 }
 
-/** @throws {Error} what the sender did wrong; nothing of what was sent is repeated. */
+async function takeClose(journey: Journey, argument: unknown): Promise<void> {
+  const { reason, faults } = readCloseArgument(argument)
+  for (const fault of faults) note(journey, closeUpdate.name, fault)
+  journey.messages += 2
+  close(journey, reason)
+  publishSoon(journey)
+  // gains may be asked for, which takes longer
+  await condition(() => journey.phases.lead === 'closed', PROVIDER_PATIENCE)
+}
+
+/** @throws {Error} what the sender of a milestone did wrong; nothing of what was sent is repeated. */
 function validate({ phases }: Journey, request: unknown): void {
   const name = isRecord(request) ? signalledMilestones.find((known) => known === request.name) : undefined
   if (name === undefined) {

@@ -76,11 +76,7 @@ export async function prepareApi({
     },
     startEndpoint: (id) => void requested.push(`endpoint ${id}`),
     erasureLog: undefined,
-    endReferral: (id) => void requested.push(`erase ${id}`),
-    closeLead: async (id, reason) => {
-      await closeLead(sql, id, reason)
-      return true
-    },
+    closeLead: async (id, reason) => void (await closeLead(sql, id, reason)),
     encryptionKeys,
     observeRequest: () => {},
     rateLimit,

@@ -7,7 +7,11 @@ import { until } from '../support/until.ts'
 describe('close-lead', () => {
   let service: SharedService
   let partner: TestPartner
-  let post: (path: string, body: object) => Promise<{ status: number; body: Answer }>
+  let post: (
+    path: string,
+    body: object,
+    headers?: Record<string, string>,
+  ) => Promise<{ status: number; body: Answer }>
 
   interface Answer {
     data: Record<string, unknown>
@@ -76,6 +80,21 @@ describe('close-lead', () => {
     })
     const { body } = await post('get-events', { lead_id: lead })
     expect(JSON.stringify(body)).not.toContain('lead.closed')
+  })
+
+  it('is asked of the workflow once for all requests with the same Idempotency-Key', async () => {
+    const lead = await start()
+    const key = { 'idempotency-key': 'close-118' }
+    const body = { lead_id: lead, reason: 'withdrew' }
+    const [first, ...others] = await Promise.all([1, 2, 3].map(() => post('close-lead', body, key)))
+    expect(first?.status).toBe(200)
+    expect(others).toEqual([first, first])
+    const { events } = await service.client.workflow.getHandle(`lead-${lead}`).fetchHistory()
+    const asked = events?.flatMap(
+      ({ workflowExecutionUpdateAcceptedEventAttributes: of }) => of?.acceptedRequest?.meta?.updateId ?? [],
+    )
+    expect(asked).toEqual(['close-118'])
+    expect((await post('close-lead', body, { 'idempotency-key': 'with space' })).status).toBe(400)
   })
 
   it('answers a repeat with when and why the lead was closed first', async () => {

@@ -170,8 +170,7 @@ describe('a lead that is erased', () => {
     expect(deliveries.map(({ state }) => state)).toEqual(['delivered', 'canceled', 'canceled'])
   })
 
-  it('has no workflow any more, and none is started', async () => {
-    expect(await handle().result()).toBe('erased')
+  it('has nothing recorded by its workflow, which ends once it learns of that', async () => {
     const { length } = partner.endpoint.arrivals
     await service.referrals.signal(lead, 'mortgage_ready')
     await handle().result()
@@ -222,7 +221,6 @@ describe('a lead that is erased', () => {
     await erase(context, held, { reason: 'borrower_request' })
     expect((await sealedOf(held))?.personal).toBeNull()
     expect(linesOf().at(-1)).toMatchObject({ lead_id: held })
-    expect(await handle(held).result()).toBe('erased')
   })
 
   it('gives a repeat with its key the same answer', async () => {

@@ -2,7 +2,6 @@ import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { advanceId } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
 import { clockStart } from '../../src/capabilities/sandbox/statements/move-clock.ts'
-import { readLeadClock } from '../../src/capabilities/sandbox/statements/next-due.ts'
 import { createClocks } from '../../src/capabilities/sandbox/workflows/clocks.ts'
 import { SCORE_PERIOD_MS } from '../../src/core/leads/decisions/score-dates.ts'
 import { loadReferralState } from '../../src/core/leads/statements/referral-states.ts'
@@ -142,8 +141,7 @@ describe('an advance in the lead’s own workflow', () => {
     answer((arrival) => (arrival === 4 ? held.promise : 200))
     const advancing = partner.advance(lead, YEAR)
     await partner.endpoint.until(() => partner.arrivals(lead).length === 4)
-    await service.referrals.signal(lead, 'close')
-    await until(async () => (await readLeadClock(service.sql, lead))?.isClosed)
+    await service.referrals.close(lead, 'other')
     held.resolve(200)
     const { status, data } = await advancing
     expect([status, data.happened.at(-1)?.what]).toEqual([200, 'end'])

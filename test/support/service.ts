@@ -137,10 +137,10 @@ interface ApiAnswer {
 
 /** Calls the API as a partner does; answers status and body. */
 export function partnerCalls(port: number | undefined, key: string) {
-  const post = async (path: string, body: object) => {
+  const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
     const response = await fetch(`http://127.0.0.1:${port}/v1/${path}`, {
       method: 'POST',
-      headers: { authorization: `Service-Key ${key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Service-Key ${key}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     })
     return { status: response.status, body: (await response.json()) as ApiAnswer }

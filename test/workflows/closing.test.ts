@@ -46,12 +46,12 @@ describe('the closing of a lead', () => {
   it.each([
     ['withdrew', 'withdrew'],
     ['mortgage_ready', 'other'],
-    ['erased', 'erased'],
+    ['erased', 'other'],
   ])(
-    'is audited as Temporal’s when the signal comes from there, though it gives the reason %s',
+    'is audited as Temporal’s when the update comes from there, though it gives the reason %s',
     async (reason, taken) => {
       const leadId = await leads.start()
-      await handleOf(leadId).signal('close', { reason })
+      await handleOf(leadId).executeUpdate('close', { args: [{ reason }] })
       await handleOf(leadId).result()
       expect(await audited(leadId)).toEqual([elsewhere(taken)])
     },

@@ -87,7 +87,7 @@ describe('the record, against the workflows that run', () => {
     expect(await shown()).toEqual(failure)
     expect(await published(handleOf(leadId))).toMatchObject({ DeliveryState: 'failing' })
     partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
-    await service.referrals.signal(leadId, 'close')
+    await service.referrals.close(leadId, 'other')
   })
 
   it('begins a lead whose workflow is gone together with the signal that finds it so', async () => {

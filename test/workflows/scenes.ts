@@ -101,7 +101,7 @@ export const cross: Scene = async (fixture, leadId) => {
   answered.resolve()
   await fixture.send(leadId, 'score_update')
   await fixture.arrived(leadId, 3)
-  await fixture.send(leadId, 'close', { reason: 'withdrew' })
+  await fixture.service.referrals.close(leadId, 'withdrew')
   await handle.result()
 }
 

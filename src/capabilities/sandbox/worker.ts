@@ -1,4 +1,4 @@
-import { clockMovedSignal, closeSignal, type SimulateRequest } from '../../../workflows/messages.ts'
+import { clockMovedSignal, type SimulateRequest } from '../../../workflows/messages.ts'
 import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { CloseReason } from '../../core/leads/decisions/reasons.ts'
@@ -31,8 +31,8 @@ export function runsLeftOut({ client, sql, log }: { client: Client; sql: Sql; lo
 }
 
 /** How the activities of scenarios and clocks reach a lead's workflow. */
-export const forSandbox = (referrals: Pick<Referrals, 'play' | 'signal'>) => ({
+export const forSandbox = (referrals: Pick<Referrals, 'play' | 'close' | 'signal'>) => ({
   play: (leadId: number, milestones: SimulateRequest) => referrals.play(leadId, milestones),
-  close: (leadId: number, reason: CloseReason) => referrals.signal(leadId, closeSignal, { reason }),
+  close: (leadId: number, reason: CloseReason) => referrals.close(leadId, reason),
   tellClock: (leadId: number, offset: number) => referrals.signal(leadId, clockMovedSignal, { offset }),
 })

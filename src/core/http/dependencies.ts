@@ -2,9 +2,9 @@ import type { Environment } from '../values/environment.ts'
 import type { Sql } from '../database/orm.ts'
 import type { ResendWebhook } from '../deliveries/workflows/resend.ts'
 import type { Companion } from '../leads/companion.ts'
-import type { CloseReason } from '../leads/decisions/reasons.ts'
 import type { ReferralState } from '../leads/decisions/referral.ts'
 import type { WebhookBody } from '../leads/statements/new-lead.ts'
+import type { Referrals } from '../leads/workflows/referrals.ts'
 
 /** What the routes of the core work with: each picks what it needs. */
 export interface RouteDependencies {
@@ -13,8 +13,7 @@ export interface RouteDependencies {
   encryptionKeys: readonly Buffer[]
   webhookBody: WebhookBody
   startReferral: (state: ReferralState) => void
-  /** Has a lead's workflow close it. @returns whether it was closed in time: it may be closed later. */
-  closeLead: (leadId: number, reason: CloseReason) => Promise<boolean>
+  closeLead: Referrals['close']
   /** Starts an endpoint's workflow, without waiting; if that fails, the comparison does. */
   startEndpoint: (endpointId: number) => void
   resendWebhook: ResendWebhook

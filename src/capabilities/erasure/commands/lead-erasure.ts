@@ -11,12 +11,11 @@ import {
 import { leadId } from '../../../staff/arguments.ts'
 import type { Run, StaffContext } from '../../../staff/context.ts'
 import { nounOf } from '../../../staff/noun.ts'
-import { failureOf, Refusal } from '../../../staff/refusal.ts'
+import { Refusal } from '../../../staff/refusal.ts'
 import { eraseAgain } from '../statements/erase-again.ts'
 import { eraseLeads } from '../statements/erase.ts'
 import { readErased } from '../statements/erasure-log.ts'
 import { holdLead, releaseLead } from '../statements/holds.ts'
-import { endReferral } from '../workflows/erasures.ts'
 
 /** What the command `lead` can do beside its own. */
 export function addErasureCommands(program: Command, run: Run): void {
@@ -60,12 +59,7 @@ async function eraseOne(context: StaffContext, lead: number, { reason, reference
   const [erased] = await eraseLeads(context.sql, [lead], erasing)
   // if it was erased or held meanwhile, this says so
   if (erased === undefined) await requireErasable(context, lead)
-  const away = await endReferral(context.client, lead).then(
-    () => '',
-    (error: unknown) =>
-      `\nIts workflow learns of it later. ${failureOf(error, context.temporal.address).message}`,
-  )
-  return { json: { lead_id: lead, outcome: 'erased' }, text: `Erased lead ${lead}.${away}` }
+  return { json: { lead_id: lead, outcome: 'erased' }, text: `Erased lead ${lead}.` }
 }
 
 async function eraseFrom(context: StaffContext, file: string) {

@@ -23,8 +23,6 @@ import { findHold } from '../statements/holds.ts'
 export interface ErasureDependencies {
   /** The erasure log; absent in a sandbox without one. */
   erasureLog: string | undefined
-  /** Ends the workflow of an erased lead, without waiting. */
-  endReferral: (leadId: number) => void
 }
 
 type Options = Pick<RouteDependencies, 'sql'> & ErasureDependencies
@@ -79,7 +77,7 @@ interface Answer {
 
 /** POST /erase-lead (extension): erases a borrower's personal data. */
 export const eraseLead: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { sql, erasureLog: logFile, endReferral } = options
+  const { sql, erasureLog: logFile } = options
   app.post('/erase-lead', {
     schema,
     handler: async (request, reply) => {
@@ -87,25 +85,19 @@ export const eraseLead: FastifyPluginAsyncZod<Options> = async (app, options) =>
       const { lead_id: lead, reason = null } = request.body
       request.leadId = lead
       const erasing = { by: auditName(keyId), reason, partnerId, logFile }
-      const { kind, answer } = await answerOnce<Answer>(
-        sql,
-        'erase-lead',
-        [request, reply],
-        async (its, keep) => {
-          const erased = { lead_id: lead, erased_at: formatTimestamp(new Date()) }
-          const leads = await eraseLeads(its, [lead], { ...erasing, keep: () => keep(erased) }).catch(
-            (err: unknown) => {
-              if (!isFileFault(err)) throw err
-              request.log.error({ err }, 'not erased: the erasure log cannot be written')
-              throw unavailable()
-            },
-          )
-          if (leads.length > 0) return erased
-          const hold = await findHold(its, partnerId, lead)
-          throw hold === undefined ? unknownLead() : leadHeld(hold)
-        },
-      )
-      if (kind === 'made') endReferral(lead)
+      const { answer } = await answerOnce<Answer>(sql, 'erase-lead', [request, reply], async (its, keep) => {
+        const erased = { lead_id: lead, erased_at: formatTimestamp(new Date()) }
+        const leads = await eraseLeads(its, [lead], { ...erasing, keep: () => keep(erased) }).catch(
+          (err: unknown) => {
+            if (!isFileFault(err)) throw err
+            request.log.error({ err }, 'not erased: the erasure log cannot be written')
+            throw unavailable()
+          },
+        )
+        if (leads.length > 0) return erased
+        const hold = await findHold(its, partnerId, lead)
+        throw hold === undefined ? unknownLead() : leadHeld(hold)
+      })
       return { success: true as const, data: answer }
     },
   })

@@ -101,9 +101,10 @@ class Leads:
         """Everything that is kept of a borrower, to answer a request for access."""
         return self._transport.call(EXPORT_LEAD, {"lead_id": lead_id}).data
 
-    def close(self, lead_id: int, reason: CloseLeadReason) -> Closing:
+    def close(self, lead_id: int, reason: CloseLeadReason, *, idempotency_key: str | None = None) -> Closing:
         """Closes a lead for good."""
-        return self._transport.call(CLOSE_LEAD, {"lead_id": lead_id, "reason": reason}).data
+        body = given(lead_id=lead_id, reason=reason)
+        return self._transport.call(CLOSE_LEAD, body, idempotency_key=idempotency_key).data
 
     def erase(
         self, lead_id: int, *, reason: EraseLeadReason | None = None, idempotency_key: str | None = None

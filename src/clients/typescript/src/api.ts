@@ -1650,7 +1650,7 @@ export const calls = {
     path: '/close-lead',
     request: '#CloseLeadRequest',
     response: '#CloseLeadResponse',
-    keyed: false,
+    keyed: true,
   },
   exportLead: {
     method: 'POST',

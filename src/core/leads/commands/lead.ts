@@ -10,7 +10,6 @@ import { MOST_COUNTED } from '../../../staff/inbox.ts'
 import { showLead } from './lead-view.ts'
 import { addReason, detailOf, type Given } from './reason-options.ts'
 import { requireLead } from './require-lead.ts'
-import { createCloser } from '../workflows/close.ts'
 
 export function addLeadCommands(program: Command, run: Run): void {
   const lead = program
@@ -63,15 +62,15 @@ export async function close(context: StaffContext, lead: number, given: Given<Cl
   }
   const action = { action: 'lead.close', partnerId, leadId: lead, detail: detailOf(given) }
   const closed = await context.act(action, async () => {
-    const isClosed = await createCloser(context)(lead, reason)
-    const result = isClosed ? (await findLeadRecord(context.sql, lead))?.closed_at : null
-    return { result, detail: { outcome: isClosed ? 'closed' : 'accepted' } }
+    await context.referrals.close(lead, reason)
+    const result = (await findLeadRecord(context.sql, lead))?.closed_at
+    return { result, detail: { outcome: result ? 'closed' : 'accepted' } }
   })
   const outcome = closed ? 'closed' : 'accepted'
   return {
     json: { lead_id: lead, outcome, closed_at: closed ?? null, close_reason: reason },
     text: closed
       ? `Closed lead ${lead}. Open webhooks are still sent. get-lead has closed_at.`
-      : `Lead ${lead} is not closed yet. Is a worker running? See "lead show ${lead}".`,
+      : `Lead ${lead} is closed once the scores that were asked for are there: see "lead show ${lead}".`,
   }
 }

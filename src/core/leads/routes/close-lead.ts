@@ -10,7 +10,8 @@ import { ofLead, success } from '../../http/response-fields.ts'
 import { closeReason, leadErrors, strictBody } from '../../http/schemas.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { closeReasonNames, closeReasons } from '../decisions/reasons.ts'
-import { findClosing } from '../statements/closing.ts'
+import { idempotencyKeyOf, idempotencyParameter } from '../../idempotency/routes/idempotency-key.ts'
+import { findClosing, isClosed } from '../statements/closing.ts'
 
 const REASONS = `must be one of ${closeReasonNames.join(', ')}`
 
@@ -30,6 +31,7 @@ const schema = operation({
   summary: 'Close a lead',
   description:
     'Closes a lead for good, for example because the borrower withdrew. What has happened by then is recorded; then no more milestones are recorded, and no more score updates are made. Open webhooks are still sent. get-lead and list-leads show when it was closed. A repeat changes nothing, and returns when and why the lead was closed. After a 503 the lead may still be closed: send the request again.',
+  parameters: [idempotencyParameter('unique to each request', 'close-LOAN-2026-118')],
   body: strictBody(
     {
       lead_id: ofOwnLead,
@@ -67,6 +69,7 @@ export const closeLead: FastifyPluginAsyncZod<Options> = async (app, { sql, clos
     handler: async (request) => {
       const { partnerId, keyId } = request
       const { lead_id: leadId, reason } = request.body
+      const key = idempotencyKeyOf(request)
       request.leadId = leadId
       const before = await findClosing(sql, partnerId, leadId)
       if (before === undefined) throw unknownLead()
@@ -74,12 +77,10 @@ export const closeLead: FastifyPluginAsyncZod<Options> = async (app, { sql, clos
         const actor = auditName(keyId)
         const row = { action: 'lead.close', partnerId, leadId, detail: { reason } }
         const begunId = await recordAudit(sql, actor, { ...row, outcome: 'begun' })
-        const isClosed = await close(leadId, reason).catch((err: unknown) => {
-          request.log.warn({ err }, 'not closed')
-          return false
-        })
-        await recordAudit(sql, actor, { ...row, outcome: isClosed ? 'done' : 'unknown', begunId })
-        if (!isClosed) throw unavailable()
+        await close(leadId, reason, key).catch((err: unknown) => request.log.warn({ err }, 'not closed'))
+        const outcome = (await isClosed(sql, leadId)) ? 'done' : 'unknown'
+        await recordAudit(sql, actor, { ...row, outcome, begunId })
+        if (outcome === 'unknown') throw unavailable()
       }
       const { closed_at: at, close_reason: why } = (await findClosing(sql, partnerId, leadId)) ?? {}
       // erased meanwhile

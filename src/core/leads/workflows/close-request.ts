@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client'
-import { closeSignal } from '../../../../workflows/messages.ts'
+import { closeUpdate } from '../../../../workflows/messages.ts'
 import { referralId } from '../../temporal/names.ts'
 import type { HistoryEvent } from '../../temporal/history.ts'
 
@@ -20,7 +20,8 @@ export async function closeRequestedBy(client: Client, leadId: number): Promise<
 
 function identityOf({
   workflowExecutionCancelRequestedEventAttributes: canceled,
-  workflowExecutionSignaledEventAttributes: signaled,
+  workflowExecutionUpdateAcceptedEventAttributes: updated,
 }: HistoryEvent): string | null | undefined {
-  return signaled?.signalName === closeSignal.name ? signaled.identity : canceled?.identity
+  const { input, meta } = updated?.acceptedRequest ?? {}
+  return input?.name === closeUpdate.name ? meta?.identity : canceled?.identity
 }

@@ -5,8 +5,9 @@ import {
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client'
-import { ApplicationFailure, type SignalDefinition } from '@temporalio/common'
+import { ApplicationFailure, type SignalDefinition, type UpdateDefinition } from '@temporalio/common'
 import {
+  closeUpdate,
   LEAD_CLOSED,
   type MilestoneAnswer,
   type MilestoneRequest,
@@ -19,6 +20,7 @@ import {
 import { loadReferralState } from '../statements/referral-states.ts'
 import { isUnstarted, markStarted } from '../statements/workflow-starts.ts'
 import type { Sql } from '../../database/orm.ts'
+import type { CloseReason } from '../decisions/reasons.ts'
 import type { ReferralState } from '../decisions/referral.ts'
 import { referralId, TASK_QUEUE } from '../../temporal/names.ts'
 import { isTimeUp } from '../../temporal/time-up.ts'
@@ -56,6 +58,13 @@ export interface Referrals {
    * answers, `unanswered`: they may still come.
    */
   simulate(leadId: number, request: SimulateRequest): Promise<MilestoneAnswer[] | 'closed' | 'unanswered'>
+  /**
+   * Has the workflow close the lead once what has arrived is recorded, after starting it if it does not run. While gains are
+   * asked for, it is closed later: the record says whether it is. Rejects if nobody answers: it may still be closed.
+   *
+   * @param id of the request: repeats with the same id are one.
+   */
+  close(leadId: number, reason: CloseReason, id?: string): Promise<void>
   /** Sends milestones of a scenario, which the workflow tells what became of them. It is started if it does not run. */
   play(leadId: number, request: SimulateRequest): Promise<'sent' | 'closed'>
   /**
@@ -147,21 +156,38 @@ export function createReferrals(dependencies: Dependencies): Referrals {
     return answer
   }
 
-  async function simulate(leadId: number, request: SimulateRequest) {
+  /**
+   * Sends an update, and starts the workflow if it does not run. `undefined` if the lead is closed, or there is none.
+   *
+   * @param updateId counts once.
+   */
+  async function update<Answer, Args extends [unknown?]>(
+    leadId: number,
+    definition: UpdateDefinition<Answer, Args>,
+    args: Args,
+    updateId?: string,
+  ): Promise<Answer | undefined> {
     const start = await load(leadId)
-    if (start === undefined || start.state.closing) return 'closed'
+    if (start === undefined || start.state.closing) return undefined
     const startWorkflowOperation = new WithStartWorkflowOperation('referral', optionsOf(start))
+    const options = { args, startWorkflowOperation, ...(updateId !== undefined && { updateId }) }
+    const answer = await limited(() => client.workflow.executeUpdateWithStart(definition, options))
+    await markStarted(sql, leadId)
+    return answer
+  }
+
+  async function simulate(leadId: number, request: SimulateRequest) {
     try {
-      const options = { args: [request] as [SimulateRequest], startWorkflowOperation }
-      const answers = await limited(() => client.workflow.executeUpdateWithStart(simulateUpdate, options))
-      await markStarted(sql, leadId)
-      return answers
+      return (await update(leadId, simulateUpdate, [request], request.key)) ?? 'closed'
     } catch (error) {
       if (isUnanswered(error)) return 'unanswered'
       if (isRefusedAsClosed(error)) return 'closed'
       throw error
     }
   }
+
+  const close = (leadId: number, reason: CloseReason, id?: string) =>
+    update(leadId, closeUpdate, [{ reason }], id)
 
   async function play(leadId: number, request: SimulateRequest) {
     const start = await load(leadId)
@@ -195,6 +221,7 @@ export function createReferrals(dependencies: Dependencies): Referrals {
     signal,
     record,
     simulate,
+    close,
     play,
     takeOver,
   }

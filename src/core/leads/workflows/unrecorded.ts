@@ -5,7 +5,7 @@ import {
   readCloseArgument,
   readMilestoneArgument,
 } from '../../../../workflows/arguments.ts'
-import { closeSignal, milestoneUpdate, playSignal, simulateUpdate } from '../../../../workflows/messages.ts'
+import { closeUpdate, milestoneUpdate, playSignal, simulateUpdate } from '../../../../workflows/messages.ts'
 import { milestoneKey, numberedKey, simulatedItems } from '../decisions/milestone-keys.ts'
 import { signalledMilestones, type SignalledMilestone } from '../decisions/milestones.ts'
 import { type AnyCloseReason, closeReasonOf } from '../decisions/reasons.ts'
@@ -109,12 +109,12 @@ function createInbox(runId: string, first: HistoryEvent | undefined) {
       const name = milestoneNamed(signal)
       if (name !== undefined) receive(name, argument)
       else if (signal === playSignal.name) simulate(argument)
-      else if (signal === closeSignal.name) close(readCloseArgument(argument).reason)
     },
     takeUpdate(update: unknown, request: unknown, updateId: string | null | undefined): void {
       const name = isRecord(request) ? milestoneNamed(request.name) : undefined
       if (update === milestoneUpdate.name && name !== undefined) receive(name, request, updateId)
       if (update === simulateUpdate.name) simulate(request)
+      if (update === closeUpdate.name) close(readCloseArgument(request).reason)
     },
     /** What is left, each once. */
     without(decided: ReadonlySet<string>) {
