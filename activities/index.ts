@@ -4,7 +4,6 @@ import {
   replayPage,
 } from '../src/core/deliveries/statements/replays.ts'
 import { requestAttempt } from '../src/core/deliveries/statements/resend.ts'
-import { resendPage } from '../src/core/deliveries/statements/resend-marks.ts'
 import { reviewEndpoint, setNextProbe } from '../src/core/endpoints/statements/review.ts'
 import { inSandbox } from './sandbox/in-sandbox.ts'
 import { clockActivities } from './sandbox/advance-clock.ts'
@@ -21,13 +20,13 @@ import { recordMilestonesActivity } from './record-milestones.ts'
 import { removeOldActivity } from './remove-old.ts'
 import { restoreActivities } from './restore/restore.ts'
 import { recordScoreUpdateActivity } from './record-score-update.ts'
-import { replayWebhookActivity, resendWebhookActivity } from './send-once-more.ts'
+import { resendWebhookActivity } from './send-once-more.ts'
 import { scenarioActivities } from './sandbox/scenario.ts'
 import { takeOverRecordActivity } from './take-over-record.ts'
 import { wakeLeadsActivity } from './wake-leads.ts'
 import { welcomeActivities } from './welcome.ts'
 
-/** Webhooks of a resend or replay that are listed at a time. */
+/** Webhooks of a replay that are listed at a time. */
 const PAGE = 100
 
 type Needs<Make extends (dependencies: never) => unknown> = Parameters<Make>[0]
@@ -55,7 +54,6 @@ export function createDeliveryActivities(dependencies: ActivityDependencies) {
   return {
     deliverWebhook: deliverWebhookActivity(dependencies),
     probeEndpoint: probeEndpointActivity(dependencies),
-    replayWebhook: replayWebhookActivity(dependencies),
     resendWebhook: resendWebhookActivity(dependencies),
   }
 }
@@ -78,8 +76,7 @@ export function createActivities(dependencies: ActivityDependencies) {
       ...dateActivities(dependencies),
       ...scenarioActivities(dependencies),
     }),
-    requestAttempt: async (leadId: number, sequence: number) =>
-      void (await requestAttempt(sql, { leadId, sequence })),
+    requestAttempt: async (leadId: number, sequence: number) => requestAttempt(sql, leadId, sequence),
     closeLead: closeLeadActivity(dependencies),
 
     takeOverRecord: takeOverRecordActivity(dependencies),
@@ -99,6 +96,5 @@ export function createActivities(dependencies: ActivityDependencies) {
     finishDraining: finishDrainingActivity(dependencies),
 
     listReplay: async (filter: ReplayFilter, after: ReplayCursor) => replayPage(sql, filter, after, PAGE),
-    listResends: async (partnerId: number) => resendPage(sql, partnerId, PAGE),
   }
 }

@@ -109,13 +109,7 @@ export async function runApi({ config, temporal, build, log, stopWith }: ApiSett
     log,
     startReferral: (state) => starts.offer(state),
     closeLead: async (leadId, reason, id) => referrals.close(leadId, reason, id),
-    resendWebhook: createResender({
-      client,
-      sql,
-      referrals: createReferrals({ client, sql, callLimitMs: 1500 }),
-      onFailure: (err, partnerId) =>
-        log.warn({ err, partner_id: partnerId }, 'resends not started yet: the sweep starts them'),
-    }),
+    resendWebhook: createResender(client, referrals),
     startEndpoint: (endpointId) => leftToSweep(startEndpoint(endpointId)),
     encryptionKeys: config.ENCRYPTION_KEY,
     observeRequest,

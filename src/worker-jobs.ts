@@ -4,8 +4,6 @@ import { restoresLeftOut } from './capabilities/restore/worker.ts'
 import { runsLeftOut } from './capabilities/sandbox/worker.ts'
 import type { Config } from './config.ts'
 import type { Sql } from './core/database/orm.ts'
-import { resendsLeftOut } from './core/deliveries/worker.ts'
-import { createResendStarter } from './core/deliveries/workflows/resend.ts'
 import { unstarted } from './core/leads/worker.ts'
 import type { Referrals } from './core/leads/workflows/referrals.ts'
 import { sweep } from './core/temporal/sweep.ts'
@@ -25,7 +23,6 @@ export async function keepSwept({ config, log, sql, client, referrals, signal }:
     sql,
     swept: [
       unstarted(referrals, config.STARTS_IN_FLIGHT),
-      resendsLeftOut(createResendStarter(client)),
       restoresLeftOut(client),
       ...runsLeftOut({ client, sql, log }),
     ],

@@ -29,14 +29,14 @@ export const { sendOnboardingEmail } = lasting<Activities>({
 
 const sending = { taskQueue: DELIVERIES_QUEUE }
 
-export const { deliverWebhook, resendWebhook, replayWebhook } = interruptible<Activities>({
+export const { deliverWebhook, resendWebhook } = interruptible<Activities>({
   ...policies.webhook,
   ...sending,
 })
 
 export const { probeEndpoint } = interruptible<Activities>({ ...policies.probe, ...sending })
 
-export const { listResends, listReplay } = interruptible<Activities>(policies.reading)
+export const { listReplay } = interruptible<Activities>(policies.reading)
 
 export const { reviewEndpoint, setNextProbe, wakeLeads } = interruptible<Activities>(policies.step)
 

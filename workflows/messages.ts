@@ -28,8 +28,6 @@ export const deliveryFailedSignal = defineSignal<[unknown?]>('delivery_failed')
 export const lookSignal = defineSignal('look')
 /** To an endpoint's workflow: probe it now, if it is paused. */
 export const probeSignal = defineSignal('probe')
-/** To a partner's resends: another webhook was marked. */
-export const askedSignal = defineSignal('asked')
 
 /** A milestone whose sender wants to know what became of it. */
 export interface MilestoneRequest {
@@ -79,6 +77,15 @@ export const playedSignal = defineSignal<[unknown?]>('played')
  * the lead is closed, or after ten seconds.
  */
 export const closeUpdate = defineUpdate<void, [unknown?]>('close')
+
+/** The webhook of a lead with this sequence. */
+export interface Webhook {
+  leadId: number
+  sequence: number
+}
+
+/** To a partner's resends: send these, too. Answers which of them are too many. */
+export const resendUpdate = defineUpdate<Webhook[], [Webhook[]]>('resend')
 
 /** From the service itself: the record was restored. Answered once the workflow continues with what it has. */
 export const takeOverUpdate = defineUpdate<void>('take_over_record')

@@ -25,7 +25,6 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
     'How long ago the oldest event was recorded whose webhook is open and not held',
     ({ oldestUndeliveredSeconds }) => oldestUndeliveredSeconds,
   )
-  gauge('referrals_resends_waiting', 'Settled webhooks that wait to be resent', ({ resends }) => resends)
   gauge(
     'referrals_lead_oldest_unstarted_seconds',
     'How long the oldest lead without a workflow has waited for one',

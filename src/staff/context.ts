@@ -6,7 +6,7 @@ import { connect, sqlOf } from '../core/database/orm.ts'
 import { createTemporalClient } from '../core/temporal/client.ts'
 import { createEndpointStarter } from '../core/endpoints/workflows/endpoints.ts'
 import { createReferrals } from '../core/leads/workflows/referrals.ts'
-import { createResendStarter } from '../core/deliveries/workflows/resend.ts'
+import { createResends } from '../core/deliveries/workflows/resend.ts'
 import { type Actor, createActing } from './acting.ts'
 import type { Answer, Printed } from './answer.ts'
 import { Refusal } from './refusal.ts'
@@ -74,7 +74,7 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     client,
     referrals: createReferrals({ client, sql, callLimitMs: TEMPORAL_LIMIT_MS }),
     startEndpoint: createEndpointStarter(client),
-    startResends: createResendStarter(client),
+    resends: createResends(client),
     temporal: {
       address: temporal.connectionOptions.address,
       namespace: temporal.namespace,

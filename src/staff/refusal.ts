@@ -26,7 +26,7 @@ export function failureOf(error: unknown, temporalAddress = ''): Failure {
     return { message, reason: 'error', outcome: 'failed' }
   }
   if (isTemporalAway(error)) {
-    const message = `Temporal does not answer at ${temporalAddress}, or no worker does: start it, or correct TEMPORAL_ADDRESS. The command may have taken effect: check before you try again.`
+    const message = `Temporal does not answer at ${temporalAddress}: start it, or a worker, or correct TEMPORAL_ADDRESS. The command may have taken effect: check before you try again.`
     return { message, reason: 'temporal_away', outcome: 'unknown' }
   }
   if (isLockTimeout(error)) {

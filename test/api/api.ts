@@ -70,7 +70,7 @@ export async function prepareApi({
     isDatabaseReady: async () => (await hasNoFault()) && deployment().then(() => true),
     log,
     startReferral: (state) => void started.push(state),
-    resendWebhook: async ({ eventId }) => {
+    resendWebhook: async ({ event_id: eventId }) => {
       resent.push(eventId)
       return 'accepted'
     },

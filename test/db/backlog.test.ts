@@ -37,7 +37,6 @@ describe('what waits', () => {
     expect(counts).toEqual({
       due: 2,
       held: 0,
-      resends: 0,
       endpoints: { active: 1, failing: 0, paused: 0, draining: 0 },
     })
     expect(oldestDueSeconds).toBeGreaterThan(3590)
@@ -85,6 +84,6 @@ describe('what waits', () => {
     observe.recorded('contract_signed')
     const text = await registry.metrics()
     expect(text).toContain('referrals_events_recorded_total{event="contract_signed"} 1')
-    expect(text).not.toMatch(/^referrals_(deliver|endpoints|leads|resends)\S* \d/m)
+    expect(text).not.toMatch(/^referrals_(deliver|endpoints|leads)\S* \d/m)
   })
 })

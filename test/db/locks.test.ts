@@ -37,7 +37,7 @@ describe('locks', () => {
 
   it('give a transaction no id, because list-events would wait for it', async () => {
     await sql.transaction().execute(async (trx) => {
-      await takeLock(trx, 'resends', 7)
+      await takeLock(trx, 'mails_of_address', 7)
       const { rows } = await raw`select backend_xid from pg_stat_activity
         where pid in (select pid from pg_locks where locktype = 'advisory'
           and database = (select oid from pg_database where datname = current_database()))`.execute(other)
@@ -47,13 +47,13 @@ describe('locks', () => {
 
   it('are free again when the session that held them is gone', async () => {
     const held = other.transaction().execute(async (trx) => {
-      await takeLock(trx, 'resends', 7)
+      await takeLock(trx, 'mails_of_address', 7)
       const { rows } = await raw<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx)
       await raw`select pg_terminate_backend(${rows[0]?.pid})`.execute(sql)
       await raw`select 1`.execute(trx)
     })
     expect(isDatabaseAway(await held.catch((error: unknown) => error))).toBe(true)
-    await sql.transaction().execute((trx) => takeLock(trx, 'resends', 7))
+    await sql.transaction().execute((trx) => takeLock(trx, 'mails_of_address', 7))
   })
 })
 

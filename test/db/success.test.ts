@@ -104,7 +104,7 @@ async function underWay(trigger: AttemptTrigger) {
   await putEndpoints(sql, trigger === 'probe' ? 'paused' : 'active', { by: 'service' })
   const leadId = await insertLead(sql, partnerId, LEAD, () => 'body')
   if (trigger === 'resend') {
-    const asked = { state: 'delivered' as const, settled_at: new Date(0), resend_requested_at: new Date(0) }
+    const asked = { state: 'delivered' as const, settled_at: new Date(0) }
     await sql.updateTable('deliveries').set(asked).where('lead_id', '=', leadId).execute()
   }
   const wanted = { leadId, sequence: 1, trigger }

@@ -36,7 +36,7 @@ const decide = (
     random: () => random,
   })
 
-const ASKED = { state: 'delivered' as const, resendRequestedAt: now }
+const SETTLED = { state: 'delivered' as const }
 const SEND = { kind: 'send' }
 const EARLY = { nextAttemptAt: seconds(7), resendRequestedAt: now }
 const HELD = { kind: 'held' }
@@ -57,23 +57,17 @@ describe('the next attempt of a delivery', () => {
       { delivery: { state: 'given_up' } },
       { kind: 'settled', state: 'given_up' },
     ],
-    ['is made again by a resend that was asked for', 'resend', { delivery: ASKED }, SEND],
-    [
-      'is forgotten as a resend that nobody asks for any more',
-      'resend',
-      { delivery: { state: 'delivered' } },
-      { kind: 'forget', state: 'delivered' },
-    ],
+    ['is made again by a resend', 'resend', { delivery: SETTLED }, SEND],
     [
       'is forgotten as a resend of what was canceled',
       'resend',
-      { delivery: { ...ASKED, state: 'canceled' } },
+      { delivery: { ...SETTLED, state: 'canceled' } },
       { kind: 'forget', state: 'canceled' },
     ],
     [
       'is forgotten as a resend after three interruptions',
       'resend',
-      { delivery: { ...ASKED, interruptions: 3 } },
+      { delivery: { ...SETTLED, interruptions: 3 } },
       { kind: 'forget', state: 'delivered' },
     ],
     ['is made again by a replay', 'replay', { delivery: { state: 'given_up' } }, SEND],
@@ -81,7 +75,7 @@ describe('the next attempt of a delivery', () => {
     [
       'waits for the lease as a resend too',
       'resend',
-      { delivery: { ...ASKED, leasedUntil: seconds(1) } },
+      { delivery: { ...SETTLED, leasedUntil: seconds(1) } },
       LEASED,
     ],
     ['does not wait for a lease that has ended', 'scheduled', { delivery: { leasedUntil: now } }, SEND],
@@ -90,7 +84,7 @@ describe('the next attempt of a delivery', () => {
     [
       'is held while staff pause, as a resend too',
       'resend',
-      { delivery: ASKED, endpoint: { pausedBy: 'staff' } },
+      { delivery: SETTLED, endpoint: { pausedBy: 'staff' } },
       HELD,
     ],
     ['is sent as a probe of what the service paused', 'probe', { endpoint: { pausedBy: 'service' } }, SEND],

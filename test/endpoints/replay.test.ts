@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import type { ReplayProgress } from '../../workflows/replay.ts'
+import type { Resends } from '../../workflows/resend.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { replay, type ReplayOptions } from '../../src/core/deliveries/commands/delivery-replay.ts'
 import { resend } from '../../src/core/deliveries/commands/delivery-resend.ts'
@@ -32,7 +32,7 @@ describe('sending webhooks once more', () => {
     await service.referrals.signal(leadId, 'contract_signed')
     await service.referrals.signal(leadId, 'escrow_funded')
     await partner.endpoint.until(() => leads.arrivals(leadId).length === 3)
-    await service.referrals.signal(leadId, 'close')
+    await service.referrals.close(leadId, 'other')
     await service.client.workflow.getHandle(`lead-${leadId}`).result()
     return leadId
   }
@@ -51,7 +51,7 @@ describe('sending webhooks once more', () => {
   it('replays leads whose workflows have ended, each in order, with the same ids and bytes', async () => {
     const [first, second] = await Promise.all([endedLead(), endedLead()])
     await run()
-    expect(await handle().result()).toMatchObject({ total: 6, delivered: 6, failed: 0 })
+    expect(await handle().result()).toMatchObject({ replay: { total: 6 }, delivered: 6, failed: 0 })
     for (const leadId of [first, second]) {
       const originals = leads.arrivals(leadId).filter((arrival) => arrival.replay === undefined)
       expect(replayed(leadId).map(({ id, body }) => ({ id, body }))).toEqual(
@@ -71,7 +71,7 @@ describe('sending webhooks once more', () => {
     expect((await run({ dryRun: true })).json).toMatchObject({ webhooks: 3, until: null })
     expect((await run({ dryRun: true, until: new Date() })).json).toMatchObject({ webhooks: 0 })
     await run()
-    expect(await handle().result()).toMatchObject({ total: 3, delivered: 3 })
+    expect(await handle().result()).toMatchObject({ replay: { total: 3 }, delivered: 3 })
   })
 
   it('only counts with --dry-run', async () => {
@@ -97,7 +97,7 @@ describe('sending webhooks once more', () => {
       .where('id', '=', one!.event_id)
       .execute()
     await run({ state: 'given_up', since: new Date(Date.now() - 3_600_000) })
-    expect(await handle().result()).toMatchObject({ total: 1, delivered: 1 })
+    expect(await handle().result()).toMatchObject({ replay: { total: 1 }, delivered: 1 })
     expect(replayed(leadId).map(({ id }) => id)).toEqual([two!.event_id])
     expect((await deliveriesOf(leadId)).map(({ state }) => state)).toEqual([
       'given_up',
@@ -130,7 +130,7 @@ describe('sending webhooks once more', () => {
     await run()
     await partner.endpoint.until((arrivals) => arrivals.length === before + 2)
     await expect(run()).rejects.toThrow(/under way/)
-    expect(await handle().query<ReplayProgress>('progress')).toMatchObject({ total: 3, delivered: 1 })
+    expect(await handle().query<Resends>('progress')).toMatchObject({ replay: { total: 3 }, delivered: 1 })
     await handle().cancel()
     await expect(handle().result()).rejects.toThrow(/cancel/i)
     held.resolve()

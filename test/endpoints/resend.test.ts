@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import type { Resends } from '../../workflows/resend.ts'
 import { fillDeliveries } from '../support/deliveries.ts'
 import { partnerCalls, type TestPartner } from '../support/service.ts'
 import { type SharedService, sharedService } from '../support/shared-service.ts'
@@ -99,7 +100,7 @@ describe('resends that a partner asks for', () => {
     answered.resolve()
     await partner.endpoint.until((arrivals) => arrivals.length === 2)
     expect(arrived()).toEqual([first, second])
-    await until(async () => (await waiting()).length === 0)
+    await until(async () => (await waiting()) === 0)
     expect(await statuses([first])).toEqual({ 200: 1, 429: 0 })
     await partner.endpoint.until((arrivals) => arrivals.length === 3)
     expect(arrived()).toEqual([first, second, first])
@@ -108,30 +109,29 @@ describe('resends that a partner asks for', () => {
     )
   })
 
-  it('wait without a workflow while the endpoint is paused, and go out after its resume', async () => {
+  it('wait while the endpoint is paused, and go out after its resume', async () => {
     await pauseEndpoint(service.sql, partner.id)
     const [first = '', second = '', canceled = ''] = await settled(3)
-    expect(await statuses([first, second, canceled])).toEqual({ 200: 3, 429: 0 })
-    // started without the answers waiting for it
-    const handle = service.client.workflow.getHandle(`resend-${partner.id}`)
-    await until(async () => (await handle.describe().catch(() => undefined))?.status.name === 'COMPLETED')
+    expect(await statuses([first])).toEqual({ 200: 1, 429: 0 })
+    expect(await statuses([second, canceled])).toEqual({ 200: 2, 429: 0 })
     await service.sql
       .updateTable('deliveries')
       .set({ state: 'canceled' })
       .where('event_id', '=', canceled)
       .execute()
-    expect((await waiting()).length).toBe(3)
-    expect(arrived()).toEqual([])
+    expect([await waiting(), arrived()]).toEqual([3, []])
     await resumeEndpoint(service.sql, partner.id)
-    await until(async () => (await waiting()).length === 0)
+    await until(async () => (await waiting()) === 0)
     expect(arrived()).toEqual([first, second])
   })
 
-  const waiting = () =>
-    service.sql
-      .selectFrom('deliveries')
-      .select('event_id')
-      .where('partner_id', '=', partner.id)
-      .where('resend_requested_at', 'is not', null)
-      .execute()
+  it('are asked of their workflow with an argument of the service only', async () => {
+    const update = (asked: unknown) => handle().executeUpdate('resend', { args: [asked] })
+    expect(await statuses(await settled(1))).toEqual({ 200: 1, 429: 0 })
+    for (const asked of [undefined, {}, [null], [{ leadId: 1 }], [{ leadId: '1', sequence: 1 }]])
+      await expect(update(asked)).rejects.toThrow('Workflow Update failed')
+  })
+
+  const handle = () => service.client.workflow.getHandle(`resend-${partner.id}`)
+  const waiting = async () => (await handle().query<Resends>('progress')).waiting.length
 })

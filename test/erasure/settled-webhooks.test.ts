@@ -5,7 +5,6 @@ import type { Sql } from '../../src/core/database/orm.ts'
 import { beginAttempt } from '../../src/core/deliveries/statements/begin-attempt.ts'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
 import { requestAttempt } from '../../src/core/deliveries/statements/resend.ts'
-import { requestResends } from '../../src/core/deliveries/statements/resend-marks.ts'
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { sealing } from '../../src/core/sealing/seal.ts'
 import { fillDeliveries } from '../support/deliveries.ts'
@@ -37,43 +36,20 @@ describe('a webhook that is asked for again as its lead is erased', () => {
   }
   const erase = (trx: Sql, leadId: number) => emptyLeads(trx, [leadId])
 
-  it.each(['delivered', 'given_up'] as const)(
-    'is not marked if it was %s and the erasure comes first',
-    async (state) => {
-      const { eventId, leadId } = await addWebhook(state)
-      const { eventId: other } = await addWebhook(state)
-      const lead = await holdRow(sql, 'leads', `id = ${leadId}`)
-      const requested = requestResends(sql, partnerId, [eventId, other])
-      await lead.reached()
-      await lead.release((trx) => erase(trx, leadId))
-      await requested
-      expect(await deliveryOf(eventId)).toMatchObject({ state, resend_requested_at: null })
-      expect((await deliveryOf(other)).resend_requested_at).not.toBeNull()
-    },
-  )
-
-  it('loses its mark if the erasure comes second', async () => {
-    const { eventId, leadId } = await addWebhook('delivered')
-    await requestResends(sql, partnerId, [eventId])
-    expect((await deliveryOf(eventId)).resend_requested_at).not.toBeNull()
-    await sql.transaction().execute((trx) => erase(trx, leadId))
-    expect((await deliveryOf(eventId)).resend_requested_at).toBeNull()
-  })
-
   it('is canceled without a mark if it is open, and is asked for while the erasure waits for it', async () => {
     const { eventId, leadId } = await addWebhook('pending')
     const delivery = await holdRow(sql, 'deliveries', `event_id = '${eventId}'`)
     const erased = sql.transaction().execute((trx) => erase(trx, leadId))
     await delivery.reached()
-    await delivery.release((trx) => requestAttempt(trx, { eventId }))
+    await delivery.release((trx) => requestAttempt(trx, leadId, 1))
     await erased
     expect(await deliveryOf(eventId)).toMatchObject({ state: 'canceled', resend_requested_at: null })
   })
 
-  it('is not replayed if the erasure comes first', async () => {
+  it.each(['resend', 'replay'] as const)('gets no %s if the erasure comes first', async (trigger) => {
     const { eventId, leadId } = await addWebhook('delivered')
     const delivery = await holdRow(sql, 'deliveries', `event_id = '${eventId}'`)
-    const begun = beginAttempt(sql, { leadId, sequence: 1, trigger: 'replay' }, testKeys)
+    const begun = beginAttempt(sql, { leadId, sequence: 1, trigger }, testKeys)
     await delivery.reached()
     await delivery.release((trx) => erase(trx, leadId))
     expect(await begun).toEqual({ kind: 'settled', state: 'canceled' })
@@ -92,15 +68,5 @@ describe('a webhook that is asked for again as its lead is erased', () => {
     await endpoint.release()
     expect(await begun).toMatchObject({ kind: 'send' })
     expect(await erased).toHaveLength(1)
-  })
-
-  it('loses a mark that it has nevertheless, and is not sent', async () => {
-    const { eventId, leadId } = await addWebhook('delivered')
-    await sql.transaction().execute((trx) => erase(trx, leadId))
-    const mark = { resend_requested_at: new Date() }
-    await sql.updateTable('deliveries').set(mark).where('event_id', '=', eventId).execute()
-    const begun = await beginAttempt(sql, { leadId, sequence: 1, trigger: 'resend' }, testKeys)
-    expect(begun).toEqual({ kind: 'settled', state: 'canceled' })
-    expect((await deliveryOf(eventId)).resend_requested_at).toBeNull()
   })
 })

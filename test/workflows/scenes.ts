@@ -1,5 +1,4 @@
 import { putClockAhead } from '../support/clock.ts'
-import { requestResends } from '../../src/core/deliveries/statements/resend-marks.ts'
 import { beginCertification } from '../../src/capabilities/self-service/statements/certifications.ts'
 import { createEndpointRequests } from '../../src/capabilities/self-service/workflows/endpoint-requests.ts'
 import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
@@ -20,8 +19,7 @@ import { setCandidate } from '../../src/core/endpoints/statements/candidate.ts'
 import { lockEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { sealing } from '../../src/core/sealing/seal.ts'
 import { createScenarios } from '../../src/capabilities/sandbox/workflows/scenarios.ts'
-import { startReplay } from '../../src/core/deliveries/workflows/replay.ts'
-import { createResendStarter } from '../../src/core/deliveries/workflows/resend.ts'
+import { createResends } from '../../src/core/deliveries/workflows/resend.ts'
 import { probeSignal } from '../../workflows/messages.ts'
 import { fillDeliveries } from '../support/deliveries.ts'
 import { leadsOf } from '../support/leads.ts'
@@ -202,8 +200,13 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
   },
   async resends(service) {
     const { id } = await service.addPartner()
-    await requestResends(service.sql, id, await fillDeliveries(service.sql, id, 2, 'delivered'))
-    await createResendStarter(service.client)(id)
+    await fillDeliveries(service.sql, id, 2, 'delivered')
+    const webhooks = await service.sql
+      .selectFrom('deliveries')
+      .select(['lead_id as leadId', 'sequence'])
+      .where('partner_id', '=', id)
+      .execute()
+    await createResends(service.client).add(id, webhooks)
     await service.client.workflow.getHandle(resendId(id)).result()
     return resendId(id)
   },
@@ -218,7 +221,7 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
       until: null,
       settledBefore: inAMinute,
     }
-    await startReplay(service.client, filter, 2)
+    await createResends(service.client).replay(filter, 2)
     await service.client.workflow.getHandle(replayId(id)).result()
     return replayId(id)
   },

@@ -87,9 +87,9 @@ export const UNTOLD_MS = 5000
  * @param {number} [latestMs] where `ahead` is not known
  */
 export function lookAgainMs(deliveries, ahead = 0, latestMs = LATEST_MS) {
-  const due = deliveries.flatMap(({ state, resend_requested_at: resend, next_attempt_at: at }) => {
-    if (state === 'held' && resend === null) return UNTOLD_MS
-    if (state !== 'pending' && resend === null) return []
+  const due = deliveries.flatMap(({ state, next_attempt_at: at }) => {
+    if (state === 'held') return UNTOLD_MS
+    if (state !== 'pending') return []
     return at === null ? 0 : parseTime(at).getTime() - Date.now() - ahead
   })
   return due.length === 0 ? undefined : Math.min(latestMs, Math.max(SOON_MS, Math.min(...due)))

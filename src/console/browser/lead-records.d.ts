@@ -33,7 +33,6 @@ export interface Delivery {
   /** An earlier one of the lead. */
   waits_for: { event_id: string; sequence: number } | null
   settled_at: string | null
-  resend_requested_at: string | null
   body: string
   attempts: Attempt[]
 }

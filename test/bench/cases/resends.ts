@@ -60,16 +60,11 @@ async function addNeighbour({ deployment }: Sides) {
       await forEachInFlight(eventIds, ask)
       while (held.size === 0) await delay(50)
     },
-    /** Takes what waits away, and ends the request in flight and with it the workflow. */
+    /** Takes what waits away, and ends the request in flight. */
     async rest() {
       await put('paused')
       server.closeAllConnections()
-      await client.workflow.getHandle(`resend-${id}`).result()
-      await sql
-        .updateTable('deliveries')
-        .set({ resend_requested_at: null })
-        .where('partner_id', '=', id)
-        .execute()
+      await client.workflow.getHandle(`resend-${id}`).terminate()
     },
     async close() {
       server.close().closeAllConnections()

@@ -50,7 +50,6 @@ const delivery = z
     body: z.string().describe('The bytes that every attempt signs and sends.'),
     next_attempt_at: moment,
     settled_at: moment,
-    resend_requested_at: moment,
     attempts: z.array(attempt).describe('Oldest first.'),
   })
   .meta({ id: 'ExportedDelivery' })

@@ -38,7 +38,7 @@ export function deliveriesOf(sql: Sql, leadId: number) {
       .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
       .innerJoin('leads', 'leads.id', 'deliveries.lead_id')
       .select(['sequence', 'event_id', shownState.as('state'), 'body'])
-      .select([nextAttemptAt.as('next_attempt_at'), 'settled_at', 'resend_requested_at'])
+      .select([nextAttemptAt.as('next_attempt_at'), 'settled_at'])
       .select(waitsFor.as('waits_for'))
       .where('lead_id', '=', leadId)
       .where('sequence', '>', after)

@@ -78,7 +78,6 @@ const deliveryOf = (row: RowOf<typeof deliveriesOf>) => ({
   body: row.body,
   next_attempt_at: time(nextAttemptOf(row)),
   settled_at: time(row.settled_at),
-  resend_requested_at: time(row.resend_requested_at),
   attempts: mapped(row.attempts, attemptOf),
 })
 

@@ -69,8 +69,8 @@ async function cancelDeliveries(trx: Sql, leadIds: readonly number[]): Promise<v
     .execute()
   await trx
     .updateTable('deliveries')
-    .set({ lease: null, leased_until: null, resend_requested_at: null })
+    .set({ lease: null, leased_until: null })
     .where('lead_id', 'in', leadIds)
-    .where((eb) => eb.or([eb('resend_requested_at', 'is not', null), eb('lease', 'is not', null)]))
+    .where('lease', 'is not', null)
     .execute()
 }

@@ -239,8 +239,6 @@ class Delivery:
     waits_for: BlockingWebhook | None
     """The lead’s first open webhook, if this one is sent after it."""
     settled_at: datetime | None
-    resend_requested_at: datetime | None
-    """When the resend that it waits for was requested; `None` if there is none."""
     fault: str | None
     """Why it cannot be sent at the moment, if that is a fault on our side: it is sent once we have mended that."""
     body: str
@@ -428,7 +426,6 @@ class ExportedDelivery:
     """The bytes that every attempt signs and sends."""
     next_attempt_at: datetime | None
     settled_at: datetime | None
-    resend_requested_at: datetime | None
     attempts: list[ExportedAttempt]
     """Oldest first."""
 

@@ -218,8 +218,6 @@ export interface Delivery {
   /** The lead’s first open webhook, if this one is sent after it. */
   waitsFor: BlockingWebhook | null
   settledAt: Date | null
-  /** When the resend that it waits for was requested; `null` if there is none. */
-  resendRequestedAt: Date | null
   /** Why it cannot be sent at the moment, if that is a fault on our side: it is sent once we have mended that. */
   fault: string | null
   /** The body of the webhook: the bytes that every attempt signs and sends. */
@@ -487,7 +485,6 @@ export interface ExportedDelivery {
   body: string
   nextAttemptAt: Date | null
   settledAt: Date | null
-  resendRequestedAt: Date | null
   /** Oldest first. */
   attempts: ExportedAttempt[]
 }
@@ -1794,7 +1791,6 @@ export const shapes: Shapes = {
       next_attempt_at: 'time',
       waits_for: '#BlockingWebhook',
       settled_at: 'time',
-      resend_requested_at: 'time',
       fault: 0,
       body: 0,
       attempts: { list: '#Attempt' },
@@ -1888,7 +1884,6 @@ export const shapes: Shapes = {
       body: 0,
       next_attempt_at: 'time',
       settled_at: 'time',
-      resend_requested_at: 'time',
       attempts: { list: '#ExportedAttempt' },
     },
   },

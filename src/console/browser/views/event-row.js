@@ -91,8 +91,7 @@ const signed = (points) => (points > 0 ? `+${points}` : String(points).replace('
 
 /** What matters about a webhook at a glance. @param {{ delivery: Delivery }} props */
 function Summary({ delivery }) {
-  const { state, attempts, waits_for: earlier, resend_requested_at: resend } = delivery
-  if (resend !== null) return 'Resend requested'
+  const { state, attempts, waits_for: earlier } = delivery
   if (state === 'held') return 'Endpoint paused'
   if (earlier !== null) return `Waits for webhook ${earlier.sequence}`
   const last = lastOf(delivery)

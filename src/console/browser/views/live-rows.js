@@ -1,12 +1,11 @@
 import { html } from '../preact.js'
-import { call } from '../api.js'
 import { outcomeOf, shownState } from '../lead-data.js'
-import { touch } from '../live.js'
 import { Badge, useAction } from '../parts.js'
 import { link } from '../route.js'
 import { duration, inUtc } from '../time.js'
 import { Utc } from '../utc.js'
 import { stateOf, words } from '../words.js'
+import { resendWebhook } from './resend.js'
 
 /** @typedef {import('../lead-records.js').Delivery} Delivery */
 /** @typedef {import('./live.js').Row} Row */
@@ -115,12 +114,7 @@ const Resend = ({ delivery }) =>
 /** @param {{ delivery: Delivery }} props */
 function ResendButton({ delivery: { event_id: id, event_name: name, lead_id: lead } }) {
   const { busy, error, done, run } = useAction()
-  const resend = () =>
-    run('resend', async () => {
-      const { message } = await call('/resend-webhook', { event_id: id })
-      touch()
-      return message
-    })
+  const resend = () => run('resend', () => resendWebhook(id))
   return html`
     <button type="button" class="small quiet" aria-disabled=${busy !== undefined} onClick=${resend}>
       ${busy ? 'Resending …' : done ? 'Resent' : error ? 'Try again' : 'Resend'}

@@ -8,17 +8,18 @@ import { Done, Failure, useAction } from '../parts.js'
 /** The attempt follows the answer, and is no event. */
 const LOOK_AGAIN_MS = [500, 2000, 5000]
 
+/** Asks for a webhook to be sent once more. @param {string} id its event's */
+export async function resendWebhook(id) {
+  const { message } = await call('/resend-webhook', { event_id: id })
+  touch()
+  for (const ms of LOOK_AGAIN_MS) setTimeout(touch, ms)
+  return message
+}
+
 /** Sends a webhook once more. @param {{ delivery: Delivery }} props */
 export function Resend({ delivery }) {
   const { busy, error, done, run } = useAction()
-  const body = { event_id: delivery.event_id }
-  const resend = () =>
-    run('resend', async () => {
-      const { message } = await call('/resend-webhook', body)
-      touch()
-      for (const ms of LOOK_AGAIN_MS) setTimeout(touch, ms)
-      return message
-    })
+  const resend = () => run('resend', () => resendWebhook(delivery.event_id))
   return html`
     <div class="actions">
       <button type="button" aria-disabled=${busy !== undefined} onClick=${resend}>

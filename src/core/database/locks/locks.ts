@@ -10,8 +10,6 @@ export const locks = [
   'encryption_keys',
   /** Of a hash of an address. */
   'mails_of_address',
-  /** Of a partner. */
-  'resends',
 ] as const
 export type Lock = (typeof locks)[number]
 

@@ -1,6 +1,5 @@
 import { countReplay, type ReplayFilter } from '../statements/replays.ts'
 import { replayId } from '../../temporal/names.ts'
-import { startReplay } from '../workflows/replay.ts'
 import { fields } from '../../../staff/answer.ts'
 import type { StaffContext } from '../../../staff/context.ts'
 import { requirePartner } from '../../partners/commands/require-partner.ts'
@@ -46,7 +45,7 @@ export async function replay(
   if (counts.webhooks === 0) throw new Refusal('There are no such webhooks: see "delivery list".')
   const action = { action: 'delivery.replay', partnerId: partner, detail: { ...filter, ...counts } }
   const workflowId = await context.act(action, async () => {
-    const result = await startReplay(context.client, filter, counts.webhooks)
+    const result = await context.resends.replay(filter, counts.webhooks)
     if (result !== undefined) return { result }
     throw new Refusal(
       `A replay for partner ${partner} is already under way: see the workflow ${replayId(partner)} in the Temporal Web UI.`,

@@ -1,10 +1,10 @@
-import { wakeSignal } from '../../../../workflows/messages.ts'
-import { requestAttempt, findDelivery, latestResend } from '../statements/resend.ts'
-import { MOST_RESENDS, requestResends } from '../statements/resend-marks.ts'
+import { sendNowSignal } from '../../../../workflows/messages.ts'
+import { MOST_RESENDS } from '../decisions/delivery.ts'
+import { findDelivery, latestResend } from '../statements/resend.ts'
 import { resendId } from '../../temporal/names.ts'
 import { printable } from '../../../staff/answer.ts'
 import type { StaffContext } from '../../../staff/context.ts'
-import { failureOf, Refusal } from '../../../staff/refusal.ts'
+import { Refusal } from '../../../staff/refusal.ts'
 import { soon } from '../../../staff/soon.ts'
 
 /** Longer than a webhook request may take. */
@@ -22,18 +22,17 @@ export async function resend(context: StaffContext, event: string) {
       `Webhook ${event} was canceled and cannot be sent. The partner reads its event with get-events.`,
     )
   }
-  const found = { ...delivery, event_id: event }
-  return delivery.state === 'pending' ? tryNow(context, found) : sendAgain(context, found)
+  return delivery.state === 'pending' ? tryNow(context, delivery) : sendAgain(context, delivery)
 }
 
-type Found = NonNullable<Awaited<ReturnType<typeof findDelivery>>> & { event_id: string }
+type Found = NonNullable<Awaited<ReturnType<typeof findDelivery>>>
 
 /** An open one: it keeps its place among the lead's webhooks. */
 async function tryNow(context: StaffContext, delivery: Found) {
   const { event_id, lead_id, partner_id, waits_for } = delivery
   await context.act(actionOf(delivery), async () => {
-    if (await requestAttempt(context.sql, { eventId: event_id }))
-      await context.referrals.signal(lead_id, wakeSignal)
+    // it follows the earlier one by itself
+    if (waits_for === null) await context.referrals.signal(lead_id, sendNowSignal)
     return { result: undefined, detail: { outcome: 'due' } }
   })
   const endpoint_paused = delivery.endpoint_state === 'paused'
@@ -57,27 +56,21 @@ type Outcome = keyof typeof outcomes
 
 /** A settled one: one more attempt, not in the lead's order and after the resends that were requested before. */
 async function sendAgain(context: StaffContext, delivery: Found) {
-  const { event_id: event, lead_id: lead, partner_id: partner, state } = delivery
-  const { outcome, away } = await context.act(actionOf(delivery), async () => {
+  const { event_id: event, lead_id: lead, partner_id: partner, sequence, state } = delivery
+  const outcome = await context.act(actionOf(delivery), async () => {
     const before = (await latestResend(context.sql, event))?.number ?? 0
-    const { refused } = await requestResends(context.sql, partner, [event])
-    if (refused.has(event)) {
+    const refused = await context.resends.add(partner, [{ leadId: lead, sequence }])
+    if (refused.length > 0) {
       throw new Refusal(
         `Partner ${partner} already has ${MOST_RESENDS} resends waiting, which is the limit: see the workflow ${resendId(partner)} in the Temporal Web UI.`,
       )
     }
-    const result = await context.startResends(partner).then(
-      async () => ({ outcome: await latestOutcome(context, event, before), away: '' }),
-      (error: unknown) => ({
-        outcome: 'accepted' as const,
-        away: `\nIt is sent once Temporal is back. ${failureOf(error, context.temporal.address).message}`,
-      }),
-    )
-    return { result, detail: { outcome: result.outcome } }
+    const result = await latestOutcome(context, event, before)
+    return { result, detail: { outcome: result } }
   })
   return {
     json: { event_id: event, lead_id: lead, partner_id: partner, outcome, state_before: state },
-    text: `${outcomes[outcome]}: ${event}, ${state} before. See "lead show ${lead}".${away}`,
+    text: `${outcomes[outcome]}: ${event}, ${state} before. See "lead show ${lead}".`,
     failed: outcome === 'failed' || outcome === 'held',
   }
 }

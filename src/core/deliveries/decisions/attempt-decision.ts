@@ -19,7 +19,7 @@ export interface DeliveryFacts {
   failures: number
   nextAttemptAt: Date
   leasedUntil: Date | null
-  /** When an attempt was asked for that is still to be made: of a settled delivery, or of an open one before it is due. */
+  /** When an attempt of an open delivery was asked for that is still to be made, before it is due. */
   resendRequestedAt: Date | null
   /** How many of the latest attempts in a row were interrupted: their processes crashed. */
   interruptions: number
@@ -47,14 +47,14 @@ export interface EndpointFacts {
  * | --------------------------------------------------------------------- | ---------------------------------- |
  * | it is settled, and the attempt is `scheduled` or a `probe`             | `settled`                          |
  * | another attempt holds its lease                                        | wait 1 s, `leased`                 |
- * | a `resend`, and it is not marked for one, or neither delivered nor given up | `forget` the mark         |
+ * | a `resend` of what is neither delivered nor given up                   | `forget`                           |
  * | the endpoint has no URL                                                | `held`                             |
  * | the endpoint is paused, but for a `probe` of what the service paused   | `held`                             |
  * | it is `scheduled` and not due, and nobody asks for it                  | wait until then, `not_due`         |
  * | the circuit breaker is open, or ten requests are in flight             | wait, `busy`                       |
  * | it is paced, and its latest request was less than a second ago         | wait, `busy`                       |
  * | it is `scheduled`, and the third attempt in a row was interrupted      | `fail`: one more failure, and wait  |
- * | a `resend`, and the third attempt in a row was interrupted             | `forget` the mark                  |
+ * | a `resend`, and the third attempt in a row was interrupted             | `forget`                           |
  * | otherwise                                                              | `send`                             |
  *
  * An open one that is asked for before it is due is a `resend`: it keeps its place in the schedule, and does not wait for
@@ -96,7 +96,7 @@ export function decideAttempt(
 
 /** The first three rows, which need no lock on the endpoint. */
 export function decideWithoutEndpoint(
-  { state, leasedUntil, resendRequestedAt }: Omit<DeliveryFacts, 'interruptions'>,
+  { state, leasedUntil }: Pick<DeliveryFacts, 'state' | 'leasedUntil'>,
   trigger: AttemptTrigger,
   now: Date,
 ): Extract<AttemptDecision, { kind: 'settled' | 'wait' | 'forget' }> | undefined {
@@ -104,8 +104,7 @@ export function decideWithoutEndpoint(
   if (state !== 'pending' && isForOpen) return { kind: 'settled', state }
   if (isAhead(leasedUntil, now)) return { kind: 'wait', why: 'leased', forMs: SECOND_MS }
   if (trigger !== 'resend') return undefined
-  const isResendable = resendRequestedAt !== null && (state === 'delivered' || state === 'given_up')
-  return isResendable ? undefined : { kind: 'forget', state }
+  return state === 'delivered' || state === 'given_up' ? undefined : { kind: 'forget', state }
 }
 
 function isHeld({ pausedBy }: EndpointFacts, trigger: AttemptTrigger): boolean {

@@ -39,6 +39,9 @@ export const ENDPOINT_CAP = 10
 /** A webhook that was attempted so often is not resent. The schedule alone makes fewer, but for an endpoint that fails for years. */
 export const MOST_ATTEMPTS = 1000
 
+/** How many settled webhooks of a partner may wait to be sent once more. */
+export const MOST_RESENDS = 1000
+
 /** So many attempts in a row that a crash or a deployment cut off count as one failure. */
 export const INTERRUPTIONS_PER_FAILURE = 3
 

@@ -107,9 +107,6 @@ const delivery = z
       .nullable()
       .describe('The lead’s first open webhook, if this one is sent after it.'),
     settled_at: timestamp.nullable(),
-    resend_requested_at: timestamp
-      .nullable()
-      .describe('When the resend that it waits for was requested; `null` if there is none.'),
     fault: z
       .string()
       .nullable()
@@ -175,7 +172,6 @@ const schema = operation({
           next_attempt_at: '2026-03-09 10:35:07',
           waits_for: null,
           settled_at: null,
-          resend_requested_at: null,
           fault: null,
           body: exampleBody,
           attempts: [
@@ -257,7 +253,6 @@ function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
     next_attempt_at: nextAttemptAt && formatTimestamp(nextAttemptAt),
     waits_for: row.waits_for && { event_id: row.waits_for.event_id, sequence: row.waits_for.sequence },
     settled_at: row.settled_at && formatTimestamp(row.settled_at),
-    resend_requested_at: row.resend_requested_at && formatTimestamp(row.resend_requested_at),
     fault: row.fault && 'we cannot read your signing secret',
     body: row.body,
     attempts: attempts.map((made) => ({

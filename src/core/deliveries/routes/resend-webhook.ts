@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { findDelivery, isUnsent } from '../statements/resend.ts'
-import { MOST_RESENDS } from '../statements/resend-marks.ts'
-import { MOST_ATTEMPTS, REQUEST_LIMIT_MS } from '../decisions/delivery.ts'
+import { MOST_ATTEMPTS, MOST_RESENDS, REQUEST_LIMIT_MS } from '../decisions/delivery.ts'
 import type { RouteDependencies } from '../../http/dependencies.ts'
 import { type ApiError, invalidPayload, invalidRequest, retryLater, unavailable } from '../../http/errors.ts'
 import { eventId as ofEvent } from '../../http/fields.ts'
@@ -40,8 +39,7 @@ const schema = operation({
   ),
   bodyExamples: { event: { event_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e' } },
   response: messageResponse,
-  responseDescription:
-    'The webhook will be sent. get-deliveries shows when the resend was requested, and its attempt.',
+  responseDescription: 'The webhook will be sent. get-deliveries shows its attempt.',
   responseExamples: { sent: { success: true, message: 'The webhook will be sent again.' } },
   errors: [invalidRequest({ field: 'event_id', problem: 'is required' }), unknownEvent(), tooManyResends()],
 })
@@ -63,12 +61,10 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       request.leadId = leadId
       if (state === 'canceled') throw refused('canceled')
       if ((found.attempts ?? 0) >= MOST_ATTEMPTS) throw refused('tooOften')
-      const outcome = await resend({ eventId, leadId, partnerId, isOpen: state === 'pending' }).catch(
-        (err: unknown) => {
-          request.log.warn({ err }, 'resend not started')
-          throw unavailable()
-        },
-      )
+      const outcome = await resend(found).catch((err: unknown) => {
+        request.log.warn({ err }, 'resend not started')
+        throw unavailable()
+      })
       if (outcome === 'too_many') throw tooManyResends(found.endpoint_state === 'paused')
       return { success: true as const, message: describe(found) }
     },

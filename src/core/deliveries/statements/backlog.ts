@@ -16,8 +16,6 @@ export interface Backlog {
   oldestUndeliveredSeconds: number
   /** Open deliveries to endpoints that are paused. */
   held: number
-  /** Settled deliveries that wait to be sent once more. */
-  resends: number
   /** `failing`: active, and every attempt since then has failed. */
   endpoints: { active: number; failing: number; paused: number; draining: number }
   /** How long the oldest open lead whose workflow is not known to be started has waited, in seconds; 0 when there is none. */
@@ -48,7 +46,6 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
       -- ids of events are in the order of their time
       (select min(event_id) from first) as "oldestId",
       (select count(*)::int from open where held) as held,
-      (select count(*)::int from deliveries where resend_requested_at is not null and state <> 'pending') as resends,
       (select json_build_object(
         'active', count(*) filter (where state = 'active' and failing_since is null),
         'failing', count(*) filter (where state = 'active' and failing_since is not null),

@@ -7,7 +7,6 @@ import { readUnderLock } from '../../endpoints/statements/under-lock.ts'
 import { closeInterrupted, interruptionsOf } from './interrupted-attempts.ts'
 import type { Sql } from '../../database/orm.ts'
 import { type AttemptRow, endpointOf, leaseOf, newAttempt, type StartedAttempt } from './new-attempt.ts'
-import { forgetResend } from './resend-marks.ts'
 
 /** What comes next for a delivery; `missing`: there is none. */
 export type Begun =
@@ -113,14 +112,18 @@ async function fail(
   return { kind: 'wait', why: 'not_due', forMs }
 }
 
-/** Drops a resend: the delivery was canceled, the mark is gone, or the resend was interrupted too often. */
+/** Drops a resend: the delivery was canceled, or the resend was interrupted too often. */
 async function forget(
   trx: Sql,
   { eventId }: { eventId: string },
   { state }: Extract<AttemptDecision, { kind: 'forget' }>,
 ): Promise<Begun> {
   await closeInterrupted(trx, eventId)
-  await forgetResend(trx, eventId)
+  await trx
+    .updateTable('deliveries')
+    .set({ lease: null, leased_until: null })
+    .where('event_id', '=', eventId)
+    .execute()
   return { kind: 'settled', state }
 }
 

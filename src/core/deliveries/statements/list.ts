@@ -15,7 +15,7 @@ export const isAtRest = raw<boolean>`coalesce(leased_until <= clock_timestamp(),
 
 /** Why its next attempt cannot begin; `null` of one that waits for none. */
 const openFault = raw<string | null>`case
-  when deliveries.state = 'pending' or deliveries.resend_requested_at is not null then deliveries.fault
+  when deliveries.state = 'pending' then deliveries.fault
 end`
 
 /** In the lead's time, as its events are; `null` while an attempt is in flight. */
@@ -54,7 +54,7 @@ export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
     .select(['deliveries.event_id', 'deliveries.lead_id', 'deliveries.partner_id', 'deliveries.sequence'])
     .select(['lead_events.event_name', 'lead_events.created_at', shownState.as('state')])
     .select(['deliveries.failures', 'deliveries.settled_at', nextAttemptAt.as('next_attempt_at')])
-    .select(['deliveries.resend_requested_at', 'deliveries.body', openFault.as('fault')])
+    .select(['deliveries.body', openFault.as('fault')])
     .select(raw<boolean>`leads.erased_at is not null`.as('lead_erased'))
     .select(waitsFor.as('waits_for'))
     .select(['latest.number as attempts', 'latest.status as last_status'])

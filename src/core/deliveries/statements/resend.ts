@@ -8,7 +8,8 @@ export async function findDelivery(sql: Sql, eventId: string) {
     .selectFrom('deliveries')
     .innerJoin('leads', 'leads.id', 'deliveries.lead_id')
     .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
-    .select(['deliveries.lead_id', 'deliveries.partner_id', 'deliveries.sequence', 'deliveries.state'])
+    .select(['deliveries.event_id', 'deliveries.lead_id', 'deliveries.partner_id', 'deliveries.sequence'])
+    .select('deliveries.state')
     .select(['deliveries.settled_at', 'endpoints.state as endpoint_state'])
     .select(waitsFor.as('waits_for'))
     .select((eb) =>
@@ -33,25 +34,16 @@ export async function findDelivery(sql: Sql, eventId: string) {
 }
 
 /**
- * Asks for an attempt at an open delivery now, beside its schedule: see `decideAttempt`. Answers whether it is still open.
+ * Asks for an attempt at an open delivery now, beside its schedule: see `decideAttempt`.
  */
-export async function requestAttempt(
-  sql: Sql,
-  which: { eventId: string } | { leadId: number; sequence: number },
-): Promise<boolean> {
-  const { numUpdatedRows } = await sql
+export async function requestAttempt(sql: Sql, leadId: number, sequence: number): Promise<void> {
+  await sql
     .updateTable('deliveries')
     .set({ resend_requested_at: raw<Date>`coalesce(resend_requested_at, clock_timestamp())` })
-    .where((eb) =>
-      eb.and(
-        'eventId' in which
-          ? { event_id: which.eventId }
-          : { lead_id: which.leadId, sequence: which.sequence },
-      ),
-    )
+    .where('lead_id', '=', leadId)
+    .where('sequence', '=', sequence)
     .where('state', '=', 'pending')
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+    .execute()
 }
 
 /** Whether it is an event of the partner that is not sent as a webhook. */

@@ -50,10 +50,5 @@ export const Delivery = defineEntity({
       name: 'deliveries_leased_index',
       expression: 'create index deliveries_leased_index on deliveries (partner_id) where lease is not null',
     },
-    {
-      name: 'deliveries_resend_index',
-      expression:
-        'create index deliveries_resend_index on deliveries (partner_id, resend_requested_at) where resend_requested_at is not null',
-    },
   ],
 })

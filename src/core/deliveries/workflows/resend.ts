@@ -1,62 +1,84 @@
-import { askedSignal, wakeSignal } from '../../../../workflows/messages.ts'
-import type { Client } from '@temporalio/client'
-import { requestAttempt } from '../statements/resend.ts'
-import type { Sql } from '../../database/orm.ts'
-import { requestResends } from '../statements/resend-marks.ts'
-import { ensureRunning } from '../../temporal/ensure-running.ts'
-import { inBatches } from '../../temporal/in-batches.ts'
-import { resendId } from '../../temporal/names.ts'
+import {
+  type Client,
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+} from '@temporalio/client'
+import { resendUpdate, sendNowSignal, type Webhook } from '../../../../workflows/messages.ts'
+import type { resend as resendWorkflow, Resends } from '../../../../workflows/resend.ts'
 import type { Referrals } from '../../leads/workflows/referrals.ts'
+import { inBatches } from '../../temporal/in-batches.ts'
+import { replayId, resendId, TASK_QUEUE } from '../../temporal/names.ts'
+import type { findDelivery } from '../statements/resend.ts'
+import type { ReplayFilter } from '../statements/replays.ts'
 
-/** Starts the workflow that sends a partner's marked webhooks once more; one that runs looks for more before it ends. */
-export type StartResends = (partnerId: number, options?: { quietly?: boolean }) => Promise<void>
+const CALL_LIMIT_MS = 4000
+const nothing: Resends = { delivered: 0, failed: 0, waiting: [] }
 
-export function createResendStarter(client: Client): StartResends {
-  return (partnerId, { quietly = false } = {}) =>
-    ensureRunning(client, 'resend', {
-      workflowId: resendId(partnerId),
-      args: [partnerId],
-      summary: `Resends of partner ${partnerId}`,
-      ...(!quietly && { signal: askedSignal }),
-    })
+/** The one way in which settled webhooks are sent once more. */
+export function createResends(client: Client) {
+  const limited = <Result>(call: () => Promise<Result>) =>
+    client.withDeadline(Date.now() + CALL_LIMIT_MS, call)
+
+  const optionsOf = (workflowId: string, partnerId: number, resends: Resends, staticSummary: string) => ({
+    workflowId,
+    taskQueue: TASK_QUEUE,
+    args: [partnerId, resends] as Parameters<typeof resendWorkflow>,
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+    staticSummary,
+  })
+
+  return {
+    /** Adds to those of a partner that wait. @returns which of them are too many. */
+    async add(partnerId: number, webhooks: Webhook[]): Promise<Webhook[]> {
+      const startWorkflowOperation = new WithStartWorkflowOperation<typeof resendWorkflow>('resend', {
+        ...optionsOf(resendId(partnerId), partnerId, nothing, `Resends of partner ${partnerId}`),
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      })
+      const options = { args: [webhooks] as [Webhook[]], startWorkflowOperation }
+      return limited(() => client.workflow.executeUpdateWithStart(resendUpdate, options))
+    },
+
+    /** Sends what a filter finds. @returns the workflow's id; `undefined` when a replay of this partner is under way. */
+    async replay(filter: ReplayFilter, total: number): Promise<string | undefined> {
+      const { partnerId } = filter
+      const workflowId = replayId(partnerId)
+      const resends = { ...nothing, replay: { filter, total, at: { leadId: 0, sequence: 0 } } }
+      const summary = `Replay of partner ${partnerId}: ${total} webhooks`
+      const options = {
+        ...optionsOf(workflowId, partnerId, resends, summary),
+        workflowIdConflictPolicy: 'FAIL' as const,
+      }
+      try {
+        await limited(() => client.workflow.start<typeof resendWorkflow>('resend', options))
+        return workflowId
+      } catch (error) {
+        if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined
+        throw error
+      }
+    },
+  }
 }
 
-interface ResendRequest {
-  eventId: string
-  leadId: number
-  partnerId: number
-  isOpen: boolean
-}
+export type ResentDelivery = NonNullable<Awaited<ReturnType<typeof findDelivery>>>
 
 /**
- * Requests a resend, without waiting for it: of an open webhook by its lead's workflow, in order; of a settled one by a
- * mark, which needs no Temporal. Rejects if the workflow of an open one cannot be reached.
+ * Has a webhook sent now, without waiting for that: an open one by its lead's workflow, in order; a settled one by its
+ * partner's resends. Rejects if the workflow cannot be reached.
  */
-export type ResendWebhook = (request: ResendRequest) => Promise<'accepted' | 'too_many'>
+export type ResendWebhook = (delivery: ResentDelivery) => Promise<'accepted' | 'too_many'>
 
-interface Dependencies {
-  client: Client
-  sql: Sql
-  referrals: Referrals
-  /** The marks are committed; the sweep starts the workflow. */
-  onFailure: (error: unknown, partnerId: number) => void
-}
-
-export function createResender({ client, sql, referrals, onFailure }: Dependencies): ResendWebhook {
-  const start = createResendStarter(client)
-  // at most one connection for each partner: hundreds of requests must not delay other partners
-  const request = inBatches(async (partnerId, eventIds: string[]) => {
-    const requested = await requestResends(sql, partnerId, eventIds)
-    // for later requests, the workflow checks again before it ends, or the sweep starts it
-    if (requested.isFirst) start(partnerId).catch((error: unknown) => onFailure(error, partnerId))
-    return requested
-  })
-  return async ({ isOpen, eventId, leadId, partnerId }) => {
-    if (isOpen && (await requestAttempt(sql, { eventId }))) {
-      await referrals.signal(leadId, wakeSignal)
-      return 'accepted'
+export function createResender(client: Client, referrals: Pick<Referrals, 'signal'>): ResendWebhook {
+  const resends = createResends(client)
+  // one update takes all that a partner asks for at a time
+  const add = inBatches(async (partnerId, webhooks: Webhook[]) => resends.add(partnerId, webhooks))
+  return async ({ state, waits_for: earlier, lead_id: leadId, partner_id: partnerId, sequence }) => {
+    if (state !== 'pending') {
+      const refused = await add(partnerId, { leadId, sequence })
+      const isRefused = refused.some((one) => one.leadId === leadId && one.sequence === sequence)
+      return isRefused ? 'too_many' : 'accepted'
     }
-    const { refused } = await request(partnerId, eventId)
-    return refused.has(eventId) ? 'too_many' : 'accepted'
+    // it follows the earlier one by itself
+    if (earlier === null) await referrals.signal(leadId, sendNowSignal)
+    return 'accepted'
   }
 }

@@ -28,8 +28,6 @@ create table deliveries (
 create index deliveries_state_index on deliveries (state, partner_id, event_id);
 create index deliveries_open_index on deliveries (partner_id, next_attempt_at) where state = 'pending';
 create index deliveries_leased_index on deliveries (partner_id) where lease is not null;
-create index deliveries_resend_index on deliveries (partner_id, resend_requested_at)
-  where resend_requested_at is not null;
 
 create table attempts (
   id text primary key,
