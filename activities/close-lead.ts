@@ -13,9 +13,11 @@ interface Dependencies {
  * its Web UI for example, gets its row in the audit here.
  */
 export function closeLeadActivity({ sql, closeRequestedBy }: Dependencies) {
-  return async (leadId: number, name: string): Promise<number> => {
+  return async (leadId: number, name: string, byScenario: boolean): Promise<number> => {
     const reason = closeReasonOf(name)
+    if (byScenario) return closeLead(sql, leadId, reason, { actor: 'scenario' })
     if (await isClosedByService(sql, leadId, reason)) return closeLead(sql, leadId, reason)
-    return closeLead(sql, leadId, reason, { identity: await closeRequestedBy(leadId) })
+    const identity = await closeRequestedBy(leadId)
+    return closeLead(sql, leadId, reason, { actor: 'temporal', detail: { through: 'temporal', identity } })
   }
 }

@@ -12,7 +12,6 @@ import { closeLeadActivity } from './close-lead.ts'
 import { compareWithRecordActivity } from './compare-with-record.ts'
 import { deliverWebhookActivity } from './deliver-webhook.ts'
 import { notifyActivity } from './notify.ts'
-import { dateActivities } from './sandbox/pass-dates.ts'
 import { pingEndpointActivity } from './self-service/ping-endpoint.ts'
 import { probeEndpointActivity } from './probe-endpoint.ts'
 import { finishDrainingActivity } from './finish-draining.ts'
@@ -21,7 +20,6 @@ import { removeOldActivity } from './remove-old.ts'
 import { restoreActivities } from './restore/restore.ts'
 import { recordScoreUpdateActivity } from './record-score-update.ts'
 import { resendWebhookActivity } from './send-once-more.ts'
-import { scenarioActivities } from './sandbox/scenario.ts'
 import { takeOverRecordActivity } from './take-over-record.ts'
 import { wakeLeadsActivity } from './wake-leads.ts'
 import { welcomeActivities } from './welcome.ts'
@@ -37,8 +35,6 @@ export type ActivityDependencies = Needs<typeof recordMilestonesActivity> &
   Needs<typeof deliverWebhookActivity> &
   Needs<typeof welcomeActivities> &
   Needs<typeof clockActivities> &
-  Needs<typeof dateActivities> &
-  Needs<typeof scenarioActivities> &
   Needs<typeof closeLeadActivity> &
   Needs<typeof takeOverRecordActivity> &
   Needs<typeof restoreActivities> &
@@ -71,11 +67,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createScoreActivities(dependencies),
     ...createDeliveryActivities(dependencies),
     ...welcomeActivities(dependencies),
-    ...inSandbox(dependencies, {
-      ...clockActivities(dependencies),
-      ...dateActivities(dependencies),
-      ...scenarioActivities(dependencies),
-    }),
+    ...inSandbox(dependencies, clockActivities(dependencies)),
     requestAttempt: async (leadId: number, sequence: number) => requestAttempt(sql, leadId, sequence),
     closeLead: closeLeadActivity(dependencies),
 

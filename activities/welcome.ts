@@ -1,5 +1,6 @@
 import { beginAttempt } from '../src/core/deliveries/statements/begin-attempt.ts'
 import type { DeliveryGate } from '../src/core/deliveries/statements/gate.ts'
+import type { ScenarioName } from '../src/capabilities/sandbox/decisions/scenarios.ts'
 import type { Sql } from '../src/core/database/orm.ts'
 import type { Sent } from '../src/core/leads/decisions/referral.ts'
 import type { FirstAttempts } from './first-attempts.ts'
@@ -7,6 +8,8 @@ import type { OnboardingMails } from './onboarding-mails.ts'
 
 export interface Welcome extends Sent {
   mailed: boolean
+  /** What the lead plays, in a sandbox. */
+  scenario?: ScenarioName
 }
 
 interface Dependencies {
@@ -15,11 +18,13 @@ interface Dependencies {
   encryptionKeys: readonly Buffer[]
   firstAttempts: FirstAttempts
   onboardingMails: OnboardingMails
+  /** The scenario that a lead's address names; absent outside a sandbox. */
+  scenarioOf?: (leadId: number) => Promise<ScenarioName | undefined>
 }
 
 /** Begins a lead's life: its first webhook to the partner, and the mail to the borrower. */
 export function welcomeActivities(dependencies: Dependencies) {
-  const { firstAttempts, onboardingMails } = dependencies
+  const { firstAttempts, onboardingMails, scenarioOf } = dependencies
   return {
     /**
      * Tries both at once, and waits a second at most: what has not ended well by then continues, and is for `deliverWebhook`
@@ -32,7 +37,8 @@ export function welcomeActivities(dependencies: Dependencies) {
       )
       const sending = sendFirst(dependencies, leadId, partnerId)
       const [sent, mailed] = await Promise.all([sending, firstAttempts.inTime(mailing, false)])
-      return { ...sent, mailed }
+      const scenario = await scenarioOf?.(leadId)
+      return { ...sent, mailed, ...(scenario && { scenario }) }
     },
 
     sendOnboardingEmail: async (leadId: number) => onboardingMails.send(leadId),

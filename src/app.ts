@@ -31,7 +31,6 @@ import type { TlsFiles } from './core/http/tls.ts'
 import { registerAll } from './core/http/register-all.ts'
 import { resendWebhook } from './core/deliveries/routes/resend-webhook.ts'
 import { rotateEndpointSecret } from './capabilities/self-service/routes/rotate-endpoint-secret.ts'
-import { scenarioCompanion } from './capabilities/sandbox/routes/companion.ts'
 import type { InSandbox } from './capabilities/sandbox/routes/dependencies.ts'
 import { sandboxRoutes, sinkRoutes, sinks } from './capabilities/sandbox/routes/routes.ts'
 import { useSink } from './capabilities/sandbox/self-service/routes/use-sink.ts'
@@ -64,7 +63,7 @@ export type AppDependencies = HttpDependencies &
   SelfServiceDependencies &
   ErasureDependencies &
   InSandbox &
-  Omit<RouteDependencies, 'webhookBody' | 'companion'>
+  Omit<RouteDependencies, 'webhookBody'>
 
 /** If PostgreSQL is slow or down, partners get SERVICE_UNAVAILABLE within two seconds. */
 export const apiPatience: Patience = {
@@ -129,7 +128,6 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   const options = {
     ...dependencies,
     webhookBody: (facts: WebhookFacts) => webhookBody({ ...facts, environment }),
-    companion: scenarioCompanion(dependencies),
   }
   const withKey = async (keyed: FastifyInstance) => {
     keyed.addHook('onRequest', (request) => keyed.authenticate(request))

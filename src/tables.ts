@@ -18,7 +18,6 @@ import { OnboardingMail } from './core/leads/tables/onboarding-mail.ts'
 import { Partner } from './core/partners/tables/partner.ts'
 import { Restore } from './capabilities/restore/tables/restore.ts'
 import { RetentionRun } from './core/database/tables/retention-run.ts'
-import { SandboxRun } from './capabilities/sandbox/tables/sandbox-run.ts'
 import { Sink } from './capabilities/sandbox/tables/sink.ts'
 import { SinkWebhook } from './capabilities/sandbox/tables/sink-webhook.ts'
 
@@ -43,7 +42,6 @@ export const entities = [
   SinkWebhook,
   EncryptionKey,
   RetentionRun,
-  SandboxRun,
 ] as const
 
 type Inferred = InferKyselyDB<(typeof entities)[number]>
@@ -59,7 +57,6 @@ interface Given {
   endpoint_secrets: 'id'
   audit: 'id'
   sink_webhooks: 'id'
-  sandbox_runs: 'id'
 }
 
 /** Typed SQL on the connection pool, made from the entities: for the paths that must be fast. */

@@ -10,7 +10,7 @@ import { countedProvider, httpScoreProvider, mockScoreProvider } from '../activi
 import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
 import { forRestore } from './capabilities/restore/worker.ts'
 import { removalsOf } from './capabilities/retention/statements/runs.ts'
-import { forSandbox } from './capabilities/sandbox/worker.ts'
+import { scenarioOfLead } from './capabilities/sandbox/statements/scenario-of-lead.ts'
 import type { Config } from './config.ts'
 import type { Sql } from './core/database/orm.ts'
 import type { WebhookFacts } from './core/deliveries/decisions/webhook-facts.ts'
@@ -85,7 +85,9 @@ export function workerActivities(options: Options) {
     onboardingMails,
     // by room
     ...forRestore({ client, referrals }),
-    ...forSandbox(referrals),
+    ...(environment === 'sandbox' && {
+      scenarioOf: (leadId: number) => scenarioOfLead(sql, leadId, config.ENCRYPTION_KEY),
+    }),
   }
   return {
     activities: createActivities(dependencies),

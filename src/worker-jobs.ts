@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import { restoresLeftOut } from './capabilities/restore/worker.ts'
-import { runsLeftOut } from './capabilities/sandbox/worker.ts'
 import type { Config } from './config.ts'
 import type { Sql } from './core/database/orm.ts'
 import { unstarted } from './core/leads/worker.ts'
@@ -24,7 +23,6 @@ export async function keepSwept({ config, log, sql, client, referrals, signal }:
     swept: [
       unstarted(referrals, config.STARTS_IN_FLIGHT),
       restoresLeftOut(client),
-      ...runsLeftOut({ client, sql, log }),
     ],
     log,
     signal,

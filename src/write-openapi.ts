@@ -14,7 +14,7 @@ const starters = {
   allowPrivateNetwork: false,
   egressAddresses: [],
   sandbox: {
-    scenarios: { startWaiting: async () => {}, offer: () => {}, run: async () => 'done' as const },
+    scenarios: { requireTemporal: async () => {}, run: async () => 'done' as const },
     simulate: async () => 'unanswered' as const,
     clocks: { advance: async () => undefined, isMoving: async () => false },
     sinkBase: () => '',

@@ -88,9 +88,9 @@ export function requestAttempt(leadId: number, sequence: number): Promise<void> 
 }
 
 /** @returns by how many milliseconds the lead's clock is ahead of ours. */
-export function closeLead(leadId: number, reason: string): Promise<number> {
+export function closeLead(leadId: number, reason: string, byScenario: boolean): Promise<number> {
   const summary = `close the lead: ${reason}`
-  return record.closeLead.executeWithOptions({ summary }, [leadId, reason])
+  return record.closeLead.executeWithOptions({ summary }, [leadId, reason, byScenario])
 }
 
 /** `record contract_signed, client_engaged_in_chat × 3`: the server keeps 200 bytes of a summary. */

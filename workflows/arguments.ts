@@ -10,7 +10,6 @@ import { type MilestoneName, signalledMilestones } from '../src/core/leads/decis
 import type { DeliveryFailure } from '../src/core/leads/decisions/referral.ts'
 import { listOf } from '../src/core/leads/decisions/showable-names.ts'
 import { REQUEST_ID } from '../src/core/values/request-ids.ts'
-import { MOST_AHEAD_MS } from '../src/core/leads/decisions/clock.ts'
 import { type CloseReason, closeReasonNames } from '../src/core/leads/decisions/reasons.ts'
 import type { SimulateRequest } from './messages.ts'
 import { UNDECODABLE } from './payload-converter.ts'
@@ -87,13 +86,6 @@ export function readFailure(argument: unknown): DeliveryFailure | undefined {
   if (!isCount(sequence) || !isCount(failures)) return undefined
   const isShowable = typeof reason === 'string' && FAILURE.test(reason)
   return { sequence, failures, reason: isShowable ? reason : 'a reason that cannot be shown' }
-}
-
-/** How far a lead's clock runs ahead, in milliseconds. */
-export function readOffset(argument: unknown): number | undefined {
-  const offset = isRecord(argument) ? argument.offset : undefined
-  // the last hop is rounded up to a second
-  return isCount(offset) && offset <= MOST_AHEAD_MS + 1000 ? offset : undefined
 }
 
 /** Whether an argument is what a simulation asks for, in every part. */

@@ -49,9 +49,9 @@ function isWorthwhile({ phases }: Journey): boolean {
 
 /** Whether nothing waits, nothing is under way and nothing is due soon, so that nobody waits for the next run. */
 function isIdle(journey: Journey): boolean {
-  const { state, phases, mailed, recordChanged } = journey
+  const { state, phases, mailed, recordChanged, scenario } = journey
   if (phases.lead !== 'open' || phases.webhooks !== 'idle' || phases.cadence === 'asking') return false
-  const isSettled = state.next > state.last && mailed
+  const isSettled = state.next > state.last && mailed && scenario === null
   return isSettled && !hasUnrecorded(journey) && !recordChanged && nextDate(journey) - Date.now() > SOON_MS
 }
 

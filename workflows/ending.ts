@@ -3,6 +3,7 @@ import { closeLead } from './activities.ts'
 import { close, hasUnrecorded, type Journey, now } from './journey.ts'
 import { enter } from './phases.ts'
 import { publish } from './publish.ts'
+import { dropsOut } from './sandbox/scenario.ts'
 
 /** Whether the lead closes now, or on a known date. */
 export function isToClose({ state, phases }: Journey): boolean {
@@ -25,7 +26,7 @@ export async function closeWhenDone(journey: Journey): Promise<void> {
   await condition(() => !hasUnrecorded(journey) || isRestored())
   if (isRestored()) return
   // its clock may have moved on without this workflow
-  state.offset = await closeLead(state.leadId, journey.closeReason ?? 'canceled')
+  state.offset = await closeLead(state.leadId, journey.closeReason ?? 'canceled', dropsOut(journey))
   enter(journey, 'lead', 'closed')
 }
 

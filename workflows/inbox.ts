@@ -22,27 +22,23 @@ import { publishSoon } from './publish.ts'
 /** The limit of score updates that wait for their gains: they are part of a run's input. */
 const MOST_UNSCORED = 1000
 
-export interface SignalHandler {
+interface SignalHandler {
   signal: SignalDefinition<[unknown?]>
   /** Shown in the Web UI's list of signals. */
   description: string
-  act: (argument: unknown) => void | Promise<void>
+  act: (argument: unknown) => void
 }
 
-/**
- * Handlers append and return: they decide nothing and never throw. That of scenarios alone waits, to answer.
- *
- * @param added those of a sandbox.
- */
-export function receiveSignals(journey: Journey, added: readonly SignalHandler[]): void {
-  const handlers = [...handlersOf(journey), ...added]
+/** Handlers append and return: they decide nothing and never throw. */
+export function receiveSignals(journey: Journey): void {
+  const handlers = handlersOf(journey)
   const byName = new Map(handlers.map(({ signal, act }) => [signal.name, act]))
   const take = (name: string, argument: unknown) => {
     journey.messages += 1
     const act = byName.get(name)
-    const acting = act === undefined ? notUnderstood(journey, name) : act(argument)
+    if (act === undefined) notUnderstood(journey, name)
+    else act(argument)
     publishSoon(journey)
-    return acting
   }
   // First, so that signals that wait for this run's first workflow task come in the order in which the server has
   // them: without a default handler the SDK hands them out by name, as soon as each name has its handler.

@@ -1,7 +1,5 @@
 /** The workflow bundle: what the worker can run. */
 export { referral } from './referral.ts'
-export { advance } from './sandbox/advance.ts'
-export { scenario } from './sandbox/scenario.ts'
 export { endpoint } from './endpoint.ts'
 export { resend } from './resend.ts'
 export { certification } from './self-service/certification.ts'

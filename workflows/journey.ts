@@ -1,9 +1,11 @@
 import { type CancellationScope, workflowInfo } from '@temporalio/workflow'
+import type { ScenarioEnd } from '../src/capabilities/sandbox/decisions/scenarios.ts'
 import { numberedKey } from '../src/core/leads/decisions/milestone-keys.ts'
 import type { MilestoneName, SignalledMilestone } from '../src/core/leads/decisions/milestones.ts'
 import type { AnyCloseReason } from '../src/core/leads/decisions/reasons.ts'
 import type { MilestoneItem, RecordedItem, ReferralState } from '../src/core/leads/decisions/referral.ts'
 import type { Counts, Note } from './messages.ts'
+import type { PlayedScenario } from './sandbox/scenario.ts'
 import { beginPhases, enter, type Phases } from './phases.ts'
 
 /** What a run hands to the next beside the record's state. Plain JSON, far below the server's 2 MB. */
@@ -25,6 +27,8 @@ export interface Carried {
   asked: boolean
   /** Read the record again: it was changed there. */
   recordChanged: boolean
+  /** A scenario that is played, in a sandbox. */
+  scenario: PlayedScenario | null
 }
 
 /** A lead as its workflow holds it in memory: one place, changed by handlers and coroutines. */
@@ -37,8 +41,10 @@ export interface Journey extends Carried {
   messages: number
   /** Items whose sender waits for an answer, and the answer once it is there. */
   awaited: Map<MilestoneItem, RecordedItem | undefined>
-  /** Keys of a scenario's milestones that are being recorded. */
-  playing: Set<string>
+  /** Its clock is moved. */
+  isMoving: boolean
+  /** How the latest scenario of this run ended. */
+  scenarioEnd: ScenarioEnd
   /** What a wake interrupts. */
   sending: CancellationScope | undefined
   /** Operators are told of the lead once this moment's messages are taken. */
@@ -59,22 +65,25 @@ export function beginJourney({ closing, ...state }: ReferralState, carried: Part
     names: state.next === 1 ? { 1: 'lead_received' } : {},
     asked: false,
     recordChanged: false,
+    scenario: null,
     ...carried,
     state,
     phases: beginPhases({ closing }),
     wakes: 0,
     messages: 0,
     awaited: new Map(),
-    playing: new Set(),
+    isMoving: false,
+    scenarioEnd: 'done',
     sending: undefined,
     publishing: false,
   }
 }
 
 export function carriedOf(journey: Journey): Carried {
-  const { counter, counts, inbox, unscored, mailed, closeReason, notes, names, asked, recordChanged } =
-    journey
-  return { counter, counts, inbox, unscored, mailed, closeReason, notes, names, asked, recordChanged }
+  const { counter, counts, inbox, unscored, mailed, closeReason, notes, names, asked } = journey
+  const { recordChanged, scenario } = journey
+  const messages = { counter, counts, inbox, unscored, notes, asked }
+  return { ...messages, mailed, closeReason, names, recordChanged, scenario }
 }
 
 /** The state as the next run, activities and queries know it. */

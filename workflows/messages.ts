@@ -1,4 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
+import type { Advance, AdvanceRequest } from '../src/capabilities/sandbox/decisions/lead-clock.ts'
+import type { ScenarioEnd, ScenarioName } from '../src/capabilities/sandbox/decisions/scenarios.ts'
 import type { ScoreGains } from '../src/core/leads/decisions/event-payloads.ts'
 import { type SignalledMilestone, signalledMilestones } from '../src/core/leads/decisions/milestones.ts'
 import type { RecordingOutcome, ReferralState } from '../src/core/leads/decisions/referral.ts'
@@ -19,8 +21,6 @@ export const sendNowSignal = defineSignal<[unknown?]>('send_now')
 export const wakeSignal = defineSignal<[unknown?]>('wake')
 /** Read the record again: the lead was changed there, its clock for example. */
 export const readRecordSignal = defineSignal<[unknown?]>('read_record')
-/** The lead's clock was moved in the record, in a sandbox; argument `{offset}`, in milliseconds. */
-export const clockMovedSignal = defineSignal<[unknown?]>('clock_moved')
 /** From the delivering activity: its endpoint refuses; argument `DeliveryFailure`. */
 export const deliveryFailedSignal = defineSignal<[unknown?]>('delivery_failed')
 
@@ -59,18 +59,13 @@ export interface SimulateRequest {
 /** Milestones that a partner simulates: sandbox only. */
 export const simulateUpdate = defineUpdate<MilestoneAnswer[], [SimulateRequest]>('simulate')
 
-/** The same from a scenario, which does not wait for an answer; `playedSignal` tells it. */
-export const playSignal = defineSignal<[unknown?]>('play')
+/** Moves the lead's clock: sandbox only. */
+export const advanceClockUpdate = defineUpdate<Advance, [AdvanceRequest]>('advance_clock')
 
-/** What became of milestones that a scenario sent. */
-export interface Played {
-  key: string
-  /** `closed`: the lead takes no more milestones. `full`: it has as many events as a sandbox records. */
-  end: 'recorded' | 'closed' | 'full'
-}
-
-/** To a scenario, from its lead's workflow; argument `Played`. */
-export const playedSignal = defineSignal<[unknown?]>('played')
+/** Plays a scenario with the lead: sandbox only. */
+export const runScenarioUpdate = defineUpdate<ScenarioEnd | 'running', [{ scenario: ScenarioName }]>(
+  'run_scenario',
+)
 
 /**
  * The borrower dropped out; argument `{reason}`, one of `closeReasons`. Answered once all that has arrived is recorded and
@@ -90,8 +85,9 @@ export const resendUpdate = defineUpdate<Webhook[], [Webhook[]]>('resend')
 /** From the service itself: the record was restored. Answered once the workflow continues with what it has. */
 export const takeOverUpdate = defineUpdate<void>('take_over_record')
 
-/** The type of the failure with which an update is refused because the lead is closed. */
+/** Types of the failures with which an update is refused: the lead is closed, or its clock is moved already. */
 export const LEAD_CLOSED = 'LeadClosed'
+export const CLOCK_MOVING = 'ClockMoving'
 
 /** What was ignored, wholly or in part, or went wrong, and why. `what` is a name, never content. */
 export interface Note {
@@ -115,6 +111,8 @@ export interface ReferralView extends ReferralState {
   /** Received and not yet decided about. */
   waiting: number
   held: boolean
+  /** Its clock is moved, in a sandbox. */
+  moving: boolean
   notes: Note[]
 }
 

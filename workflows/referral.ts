@@ -20,8 +20,9 @@ import { enter } from './phases.ts'
 import { publish, publishSoon } from './publish.ts'
 import { hasNews, recordInbox } from './recording.ts'
 import { hasUnscored, isCadenceOn, recordDueScoreUpdate, recordUnscored } from './score-updates.ts'
-import { clockSignal, receiveAdvances } from './sandbox/advancing.ts'
-import { receiveSimulations, scenarioSignal } from './sandbox/simulating.ts'
+import { receiveAdvances } from './sandbox/advance-clock.ts'
+import { hasScenario, playScenario, receiveScenarios } from './sandbox/scenario.ts'
+import { receiveSimulations } from './sandbox/simulating.ts'
 import { isToTakeOver, receiveRestores, takeOver } from './taking-over.ts'
 import { receiveUpdates } from './updates.ts'
 import { welcome } from './welcome.ts'
@@ -39,12 +40,12 @@ export async function referral(state: ReferralState, carried?: Partial<Carried>)
 function setup(state: ReferralState, carried: Partial<Carried> | undefined): Journey {
   requireState(state)
   const journey = beginJourney(state, carried)
-  const { isSandbox } = journey.state
-  receiveSignals(journey, isSandbox ? [scenarioSignal(journey), clockSignal(journey)] : [])
+  receiveSignals(journey)
   receiveUpdates(journey)
-  if (isSandbox) {
+  if (journey.state.isSandbox) {
     receiveSimulations(journey)
     receiveAdvances(journey)
+    receiveScenarios(journey)
   }
   receiveRestores(journey)
   setHandler(stateQuery, () => viewOf(journey), {
@@ -65,9 +66,10 @@ function requireState(state: unknown): void {
 }
 
 function viewOf(journey: Journey): ReferralView {
-  const { counts, inbox, unscored, phases, notes } = journey
+  const { counts, inbox, unscored, phases, isMoving, scenario, notes } = journey
   const waiting = inbox.length + unscored.length
-  return { ...stateOf(journey), signals: counts, waiting, held: phases.webhooks === 'held', notes }
+  const moving = isMoving || scenario !== null
+  return { ...stateOf(journey), signals: counts, waiting, held: phases.webhooks === 'held', moving, notes }
 }
 
 async function run(journey: Journey): Promise<string> {
@@ -96,6 +98,7 @@ const coroutines: readonly Coroutine[] = [
   { what: 'score updates', record: 'known', when: isCadenceOn, step: recordDueScoreUpdate },
   { what: 'signalled score updates', record: 'known', when: hasUnscored, step: recordUnscored },
   { what: 'deliveries', record: 'known', when: hasOpenWebhook, step: deliverNext },
+  { what: 'scenario', record: 'known', when: hasScenario, step: playScenario },
   { what: 'closing', record: 'known', when: isToClose, step: closeWhenDone },
 ]
 

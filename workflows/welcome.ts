@@ -3,6 +3,7 @@ import { sendOnboardingEmail, welcomeLead } from './activities.ts'
 import { type Journey, note } from './journey.ts'
 import { enter } from './phases.ts'
 import { publish } from './publish.ts'
+import { beginScenario, OF_ADDRESS } from './sandbox/scenario.ts'
 import { applySent } from './standing.ts'
 
 /**
@@ -18,6 +19,9 @@ export async function welcome(journey: Journey): Promise<void> {
       const answer = await welcomeLead(state.leadId, state.partnerId)
       applySent(journey, answer)
       journey.mailed = answer.mailed
+      // once: a lead that has begun to play it has more than its first milestone
+      if (answer.scenario !== undefined && state.seen.length === 1 && journey.scenario === null)
+        beginScenario(journey, answer.scenario, OF_ADDRESS)
       publish(journey)
     } catch (error) {
       // the run ends: the next one sees to it

@@ -1,146 +1,60 @@
-import { activityInfo, ApplicationFailure, heartbeat, sleep } from '@temporalio/activity'
-import { failingForMs } from '../../src/capabilities/sandbox/statements/failing-for.ts'
-import { clockStart, happenedSince, moveClock } from '../../src/capabilities/sandbox/statements/move-clock.ts'
-import { nextDue, readLeadClock } from '../../src/capabilities/sandbox/statements/next-due.ts'
-import { endAdvance, stopPassing } from '../../src/capabilities/sandbox/statements/sandbox-runs.ts'
-import type { Sql } from '../../src/core/database/orm.ts'
+import { activityInfo, ApplicationFailure } from '@temporalio/activity'
 import {
-  type Advance,
-  type ClockStart,
-  furthestOf,
-  type Happened,
+  type ClockPassed,
+  type ClockStep,
   isBusy,
   type LeadClock,
   targetOf,
 } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
+import { failingForMs } from '../../src/capabilities/sandbox/statements/failing-for.ts'
+import { clockStart, happenedSince, moveClock } from '../../src/capabilities/sandbox/statements/move-clock.ts'
+import { nextDue, readLeadClock } from '../../src/capabilities/sandbox/statements/next-due.ts'
+import type { Sql } from '../../src/core/database/orm.ts'
 import { PAUSE_AFTER_MS } from '../../src/core/deliveries/decisions/retry-schedule.ts'
 import { again } from '../again.ts'
+import { takeTurns } from './turns.ts'
 
-/** The longer it takes, the less often the record is read. */
-const POLL_MS = { first: 10, longest: 250 }
-/**
- * How long an advance keeps its place while nothing happens: the rest of the waiting is Temporal's. Before it leaves, it tells
- * the lead's workflow to look, which also starts one that does not run.
- */
-const PLACE_MS = 1000
 const SECOND_MS = 1000
-const LONGEST_WAIT_S = 15
+/** When to look again whether what is due has happened: the longer it takes, the later. */
+const LOOK_AGAIN_MS = { first: 100, longest: 5000 }
 
-interface Dependencies {
-  sql: Sql
-  /** Both start the lead's workflow if it does not run. */
-  wakeLead: (leadId: number) => Promise<unknown>
-  tellClock: (leadId: number, offsetMs: number) => Promise<unknown>
-}
-
-/** Heartbeat details: the next attempt adds to them. Those of a crash may be missing, and are read from the record. */
-interface Progress {
-  since: ClockStart
-  happened: Happened[]
-  /** Of the lead's first open webhook, when all that was due had happened; absent before that. */
-  failures?: number
-}
-
-/** What moves a lead's clock. Both wait for activities of the lead, and give their place back after a second. */
-export function clockActivities(dependencies: Dependencies) {
-  const { sql, tellClock } = dependencies
-
-  /** Waits until all that is due has happened, and adds it to `progress`. */
-  async function arrive(leadId: number, progress: Progress, placeMs: number): Promise<LeadClock> {
-    heartbeat(progress)
-    const clock = await waitUntilNothingIsDue(dependencies, leadId, placeMs, () => heartbeat(progress))
-    const { happened, since } = await happenedSince(sql, leadId, progress.since, clock.offsetSeconds)
-    progress.happened.push(...happened)
-    progress.since = since
-    const hasEnded = progress.happened.some(({ what }) => what === 'end')
-    if (clock.isClosed && !hasEnded) progress.happened.push({ what: 'end', at: clock.now })
-    return clock
-  }
-
-  /** Whether production would pause the endpoint now: a retry failed, and nothing has succeeded for three days. */
-  async function wouldPause(leadId: number, { open }: LeadClock, progress: Progress): Promise<boolean> {
-    const { failures: before } = progress
-    progress.failures = open?.failures ?? 0
-    if (before === undefined || progress.failures <= before) return false
-    return (await failingForMs(sql, leadId)) >= PAUSE_AFTER_MS
-  }
-
-  async function move(leadId: number, target: number, progress: Progress): Promise<Advance> {
-    const { happened } = progress
-    for (let placeMs = firstPlaceMs(); ; placeMs = PLACE_MS) {
-      const clock = await arrive(leadId, progress, placeMs)
-      if (await wouldPause(leadId, clock, progress)) return { happened, stopped: 'endpoint_would_pause' }
-      if (clock.now >= target) {
-        if (!clock.isClosed) await tellClock(leadId, clock.offsetSeconds * SECOND_MS)
-        return { happened }
-      }
-      await moveClock(sql, leadId, Math.min(nextDue(clock)?.at ?? target, target))
-    }
-  }
-
+/** What moves a lead's clock. */
+export function clockActivities({ sql }: { sql: Sql }) {
+  const takeTurn = takeTurns()
   return {
     /**
-     * Moves a lead's clock to a moment of its time, in milliseconds. It stops at each date on the way, until nothing
-     * is due there. The record has the progress, so a crash repeats nothing.
-     *
-     * @param since the end of the lead's history before.
+     * Moves a lead's clock to the next date on the way, once nothing is due any more where it stands. An attempt after a crash
+     * moves it on from there.
      */
-    advanceClock: async (leadId: number, target: number, since: ClockStart): Promise<Advance> => {
-      if (activityInfo().attempt === 1) await stopPassing(sql, leadId)
-      const progress = (activityInfo().heartbeatDetails ?? { since, happened: [] }) as Progress
-      const advanced = await move(leadId, target, progress)
-      await endAdvance(sql, leadId)
-      return advanced
-    },
-
-    /**
-     * Waits until nothing is due: then the date of a retry is known, and the end of the lead's history.
-     *
-     * @returns `null` if no retry is due ever.
-     */
-    findRetry: async (leadId: number): Promise<{ target: number; since: ClockStart } | null> => {
-      const clock = await waitUntilNothingIsDue(dependencies, leadId, firstPlaceMs(), () => heartbeat())
-      const target = targetOf(clock, { to: 'next_retry' })
-      if (target !== undefined)
-        return { target: Math.min(target, furthestOf(clock)), since: await clockStart(sql, leadId) }
-      await endAdvance(sql, leadId)
-      return null
+    advanceClock: async (leadId: number, step: ClockStep): Promise<ClockPassed> => {
+      const { turnOf: partnerId } = step
+      if (partnerId !== undefined && !takeTurn(partnerId, leadId))
+        throw again('other scenarios of the partner are being played')
+      const clock = await readLeadClock(sql, leadId)
+      if (clock === undefined) throw ApplicationFailure.nonRetryable('there is no such lead', 'UnknownLead')
+      const { first, longest } = LOOK_AGAIN_MS
+      if (isBusy(clock))
+        throw again('what is due has not happened yet', Math.min(first * activityInfo().attempt, longest))
+      const { happened, since } = await happenedUntil(sql, clock, step)
+      const failures = clock.open?.failures ?? 0
+      const passed = { happened, offset: clock.offsetSeconds * SECOND_MS, next: null }
+      const isFailing = step.failures !== null && failures > step.failures
+      if (isFailing && (await failingForMs(sql, leadId)) >= PAUSE_AFTER_MS)
+        return { ...passed, stopped: 'endpoint_would_pause' }
+      const target = step.target === 'next_retry' ? targetOf(clock, { to: 'next_retry' }) : step.target
+      if (target === undefined || clock.now >= target) return passed
+      const seconds = await moveClock(sql, leadId, Math.min(nextDue(clock)?.at ?? target, target))
+      const next = { ...step, target, since, failures, isClosed: clock.isClosed }
+      return { happened, offset: (seconds ?? clock.offsetSeconds) * SECOND_MS, next }
     },
   }
 }
 
-/** One that comes back only looks: as long as nothing happens, it takes no time in its place. */
-const firstPlaceMs = () => (activityInfo().attempt === 1 ? PLACE_MS : 0)
-
-/** Reads a lead's clock once nothing is due; throws "again" after `placeMs`. */
-async function waitUntilNothingIsDue(
-  { sql, wakeLead, tellClock }: Dependencies,
-  leadId: number,
-  placeMs: number,
-  beat: () => void,
-): Promise<LeadClock> {
-  const began = performance.now()
-  let told = false
-  for (let waited = 0; ; waited = performance.now() - began) {
-    const clock = await readLeadClock(sql, leadId)
-    if (clock === undefined) throw ApplicationFailure.nonRetryable('there is no such lead', 'UnknownLead')
-    if (!isBusy(clock)) return clock
-    if (!told && (hasCome(clock) || waited >= placeMs)) {
-      await (isRetryDue(clock) ? wakeLead(leadId) : tellClock(leadId, clock.offsetSeconds * SECOND_MS))
-      told = true
-    }
-    beat()
-    if (waited >= placeMs)
-      throw again(
-        'what is due has not happened yet',
-        Math.min(activityInfo().attempt, LONGEST_WAIT_S) * SECOND_MS,
-      )
-    await sleep(Math.min(POLL_MS.first + waited / 10, POLL_MS.longest))
-  }
+/** What has happened since the step before: a scenario does not tell, and what was due before a retry is not of the advance. */
+async function happenedUntil(sql: Sql, clock: LeadClock, { target, since, isClosed }: ClockStep) {
+  if (since === null) return { happened: [], since }
+  if (target === 'next_retry') return { happened: [], since: await clockStart(sql, clock.leadId) }
+  const found = await happenedSince(sql, clock.leadId, since, clock.offsetSeconds)
+  if (clock.isClosed && !isClosed) found.happened.push({ what: 'end', at: clock.now })
+  return found
 }
-
-/** A date has come that the lead's workflow does not know of yet. */
-const hasCome = (clock: LeadClock) => isRetryDue(clock) || (nextDue(clock)?.at ?? Infinity) <= clock.now
-
-const isRetryDue = ({ open, now }: LeadClock) =>
-  open !== null && !open.isLeased && open.failures > 0 && open.nextAttemptAt <= now

@@ -3,10 +3,10 @@ import { WAIT_MS } from '../../src/capabilities/sandbox/workflows/clocks.ts'
 
 const TIMES = 3
 /** Nothing but these ten seconds makes an answer come before the end; timers may be a little early. */
-export const LEAST_WAIT_MS = WAIT_MS - 100
+const LEAST_WAIT_MS = WAIT_MS - 100
 
 /** What an advance does otherwise when, on a busy machine, a time is over that the service gives it. */
-export class NotInTime extends Error {}
+class NotInTime extends Error {}
 
 /** What `advance` answers, if that is over by then. */
 export async function inTime<Answer>(

@@ -1,6 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { MOST_RUNS } from '../../src/capabilities/sandbox/decisions/sandbox-runs.ts'
-import { scenarioId, scenarioNames, webhooksOf } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
+import {
+  MOST_SCENARIOS,
+  scenarioNames,
+  webhooksOf,
+} from '../../src/capabilities/sandbox/decisions/scenarios.ts'
+import { referralId } from '../../src/core/temporal/names.ts'
+import type { ReferralView } from '../../workflows/messages.ts'
 import { atOnce } from '../support/at-once.ts'
 import { LEAD, leadsOf } from '../support/leads.ts'
 import { type SharedService, sharedService } from '../support/shared-service.ts'
@@ -28,7 +33,11 @@ describe('a scenario', () => {
       .where('lead_id', '=', lead)
       .orderBy('position')
       .execute()
-  const isOver = (lead: number) => service.client.workflow.getHandle(scenarioId(lead)).result()
+  const isOver = (lead: number) =>
+    until(async () => {
+      const handle = service.client.workflow.getHandle(referralId(lead))
+      return !(await handle.query<ReferralView>('state')).moving
+    })
   const run = ({ post }: SandboxPartner, body: object) => whileBusy(() => post('sandbox/run-scenario', body))
   const typesOf = ({ arrivals }: SandboxPartner, lead: number) => arrivals(lead).map(({ type }) => type)
 
@@ -40,7 +49,7 @@ describe('a scenario', () => {
         const { status, data } = await run(partner, { scenario })
         const webhooks = webhooksOf(scenario)
         expect([status, data]).toEqual([200, expect.objectContaining({ webhooks })])
-        expect(await isOver(data.lead_id)).toBe('done')
+        await isOver(data.lead_id)
         await partner.endpoint.until(() => partner.arrivals(data.lead_id).length >= webhooks.length)
         expect(typesOf(partner, data.lead_id)).toEqual(webhooks)
         expect(partner.endpoint.arrivals.every(({ verified }) => verified)).toBe(true)
@@ -97,10 +106,10 @@ describe('a scenario', () => {
       const held = Promise.withResolvers<void>()
       partner.endpoint.answer = (_, response) => void held.promise.then(() => response.writeHead(200).end())
       const play = () => run(partner, { scenario: 'stalled_before_escrow' })
-      const answers = await Promise.all(Array.from({ length: MOST_RUNS.scenario + 1 }, play))
+      const answers = await Promise.all(Array.from({ length: MOST_SCENARIOS + 1 }, play))
       const statuses = answers.map(({ status }) => status)
       expect(statuses.toSorted((one, other) => one - other)).toEqual([
-        ...Array.from({ length: MOST_RUNS.scenario }, () => 200),
+        ...Array.from({ length: MOST_SCENARIOS }, () => 200),
         429,
       ])
       held.resolve()

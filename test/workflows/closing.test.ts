@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { requestScenario } from '../../src/capabilities/sandbox/statements/sandbox-runs.ts'
+import { runScenarioUpdate } from '../../workflows/messages.ts'
 import { close } from '../../src/core/leads/commands/lead.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
-import { createScenarios } from '../../src/capabilities/sandbox/workflows/scenarios.ts'
 import { auditOf, contextOf } from '../staff/context.ts'
 import { putClockAhead } from '../support/clock.ts'
 import { leadsOf } from '../support/leads.ts'
@@ -68,15 +67,10 @@ describe('the closing of a lead', () => {
 
   it('is the scenario’s in a sandbox', async () => {
     const leadId = await leads.start()
-    await requestScenario(service.sql, partner.id, leadId, 'dropped_out')
-    const onFailure = (error: unknown) => {
-      throw error
-    }
-    await createScenarios({ ...service, onFailure }).run(partner.id, leadId)
+    await service.referrals.update(leadId, runScenarioUpdate, [{ scenario: 'dropped_out' }])
     await handleOf(leadId).result()
-    expect((await audited(leadId)).map(({ actor, outcome }) => `${actor} ${outcome}`)).toEqual([
-      'scenario begun',
-      'scenario done',
+    expect(await audited(leadId)).toEqual([
+      { actor: 'scenario', action: 'lead.close', outcome: 'done', detail: { reason: 'withdrew' } },
     ])
   })
 

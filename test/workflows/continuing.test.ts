@@ -44,7 +44,7 @@ describe('a run that continues as new after a score update', () => {
     const { runId } = await handleOf(leadId).describe()
     await delay(SHORTEST_RUN_MS)
     await putClockAhead(service.sql, leadId, PERIOD_S)
-    await service.referrals.signal(leadId, 'clock_moved', { offset: PERIOD_S * 1000 })
+    await service.referrals.signal(leadId, 'read_record')
     for (let id = 0; id < CHATS; id += 1) await service.referrals.signal(leadId, CHAT, { id: String(id) })
     await until(async () => (await handleOf(leadId).describe()).runId !== runId)
     expect((await handleOf(leadId, runId).describe()).status.name).toBe('CONTINUED_AS_NEW')

@@ -2,15 +2,13 @@ import { putClockAhead } from '../support/clock.ts'
 import { beginCertification } from '../../src/capabilities/self-service/statements/certifications.ts'
 import { createEndpointRequests } from '../../src/capabilities/self-service/workflows/endpoint-requests.ts'
 import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
-import { advanceId } from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
-import { scenarioId, type ScenarioName } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
-import { requestScenario } from '../../src/capabilities/sandbox/statements/sandbox-runs.ts'
 import { createClocks } from '../../src/capabilities/sandbox/workflows/clocks.ts'
 import { createEndpointStarter } from '../../src/core/endpoints/workflows/endpoints.ts'
 import {
   certificationId,
   endpointPingId,
   endpointWorkflowId,
+  referralId,
   replayId,
   resendId,
   restoreId,
@@ -18,9 +16,8 @@ import {
 import { setCandidate } from '../../src/core/endpoints/statements/candidate.ts'
 import { lockEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { sealing } from '../../src/core/sealing/seal.ts'
-import { createScenarios } from '../../src/capabilities/sandbox/workflows/scenarios.ts'
 import { createResends } from '../../src/core/deliveries/workflows/resend.ts'
-import { probeSignal } from '../../workflows/messages.ts'
+import { probeSignal, runScenarioUpdate } from '../../workflows/messages.ts'
 import { fillDeliveries } from '../support/deliveries.ts'
 import { leadsOf } from '../support/leads.ts'
 import { rawSignal } from '../support/raw-signal.ts'
@@ -193,10 +190,10 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     return endpointPingId(id)
   },
   async 'clock-advanced'(service) {
-    return advanceId(await advanceRefused(service))
+    return referralId(await advanceRefused(service))
   },
   async scenario(service) {
-    return scenarioId(await playScenario(service, 'scores_go_down'))
+    return referralId(await playScenario(service))
   },
   async resends(service) {
     const { id } = await service.addPartner()
@@ -238,14 +235,9 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
 }
 
 /** Plays a scenario with a new lead. */
-async function playScenario(service: Service, name: ScenarioName): Promise<number> {
-  const partner = await service.addPartner()
-  const leadId = await leadsOf(service, partner).start()
-  await requestScenario(service.sql, partner.id, leadId, name)
-  const onFailure = (error: unknown) => {
-    throw error
-  }
-  await createScenarios({ ...service, onFailure }).run(partner.id, leadId)
+async function playScenario(service: Service): Promise<number> {
+  const leadId = await leadsOf(service, await service.addPartner()).start()
+  await service.referrals.update(leadId, runScenarioUpdate, [{ scenario: 'scores_go_down' }])
   return leadId
 }
 

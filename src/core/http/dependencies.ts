@@ -1,7 +1,6 @@
 import type { Environment } from '../values/environment.ts'
 import type { Sql } from '../database/orm.ts'
 import type { ResendWebhook } from '../deliveries/workflows/resend.ts'
-import type { Companion } from '../leads/companion.ts'
 import type { ReferralState } from '../leads/decisions/referral.ts'
 import type { WebhookBody } from '../leads/statements/new-lead.ts'
 import type { Referrals } from '../leads/workflows/referrals.ts'
@@ -17,6 +16,4 @@ export interface RouteDependencies {
   /** Starts an endpoint's workflow, without waiting; if that fails, the comparison does. */
   startEndpoint: (endpointId: number) => void
   resendWebhook: ResendWebhook
-  /** What comes with some leads. */
-  companion?: Companion | undefined
 }

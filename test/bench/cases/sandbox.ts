@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { MOST_RUNS } from '../../../src/capabilities/sandbox/decisions/sandbox-runs.ts'
+import { MOST_ADVANCES } from '../../../src/capabilities/sandbox/decisions/lead-clock.ts'
 import { forEachInFlight } from '../../../src/core/temporal/in-flight.ts'
 import { deploy } from '../deployment.ts'
 import { LEAD } from '../lead.ts'
@@ -61,7 +61,7 @@ export async function advanceMany({ servers }: Bench): Promise<Row[]> {
   const leads = await tester.addLeads(MANY)
   const ms = await timed(async () => {
     const [failed] = await forEachInFlight(leads, (leadId) => tester.advance(leadId, 45), {
-      limit: MOST_RUNS.advance,
+      limit: MOST_ADVANCES,
     })
     if (failed !== undefined) throw failed.error
   })

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { forEachInFlight } from '../../../src/core/temporal/in-flight.ts'
 import { LEAD } from '../lead.ts'
 import type { Bench } from '../load/load.ts'
@@ -44,7 +43,7 @@ export async function scenarios({ servers }: Bench): Promise<Row[]> {
 
 /** A partner that asks for all of its scenarios at once. */
 async function addNeighbour({ deployment }: Sides) {
-  const { sql } = deployment
+  const { client } = deployment
   const { id, post, close } = await addCaller(deployment)
   const askForAll = (path: string, body: object) => async () => {
     const all = Array.from({ length: SCENARIOS })
@@ -61,12 +60,11 @@ async function addNeighbour({ deployment }: Sides) {
       },
       { call: 'create-lead', ask: askForAll('create-lead', tagged), without: askForAll('create-lead', LEAD) },
     ],
-    /** Takes away what waits, and lets what is played come to its end. */
+    /** Takes away what is played. */
     async rest() {
-      const runs = sql.deleteFrom('sandbox_runs').where('partner_id', '=', id)
-      await runs.where('admitted_at', 'is', null).execute()
-      const left = sql.selectFrom('sandbox_runs').select('id').where('partner_id', '=', id)
-      while ((await left.execute()).length > 0) await delay(200)
+      const referrals = `WorkflowType = 'referral' and ExecutionStatus = 'Running' and PartnerId = ${id}`
+      for await (const { workflowId } of client.workflow.list({ query: referrals }))
+        await client.workflow.getHandle(workflowId).terminate()
     },
     close,
   }

@@ -4,7 +4,7 @@ import type { Sql } from '../../../src/core/database/orm.ts'
 
 /** What the sandbox gives an API that runs without Temporal: what becomes of a request needs that. */
 export const sandboxOf = (sql: Sql): SandboxDependencies => ({
-  scenarios: { startWaiting: async () => {}, offer: () => {}, run: async () => 'done' },
+  scenarios: { requireTemporal: async () => {}, run: async () => 'done' },
   simulate: async (_, { events }) => events.map(() => ({ outcome: 'accepted', event_id: null })),
   clocks: {
     async advance(leadId) {

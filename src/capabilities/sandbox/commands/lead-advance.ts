@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander'
 import { clockStops, type ClockStop, type Happened, MOST_DAYS } from '../decisions/lead-clock.ts'
-import { MOST_RUNS } from '../decisions/sandbox-runs.ts'
 import { MOST_YEARS } from '../../../core/leads/decisions/clock.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import { type AdvanceOutcome, createClocks } from '../workflows/clocks.ts'
@@ -70,7 +69,6 @@ function orRefusal(lead: number, advanced: AdvanceOutcome | undefined) {
   const reasons = {
     moving: `The clock of lead ${lead} is moving already: try again once it has stopped.`,
     too_far: `A clock can be at most ${MOST_YEARS} years ahead.`,
-    too_many: `Clocks of ${MOST_RUNS.advance} of the partner’s leads are moving already: try again once one has stopped.`,
     unanswered: `The clock of lead ${lead} has not moved yet. Is a worker running?`,
   }
   throw new Refusal(advanced === undefined ? `There is no lead ${lead}.` : reasons[advanced.kind])

@@ -1,20 +1,16 @@
 import type { MilestoneName } from '../../../core/leads/decisions/milestones.ts'
 import { MOST_AHEAD_MS } from '../../../core/leads/decisions/clock.ts'
 import { DAY_MS } from '../../../core/values/durations.ts'
-import type { Recording } from '../../../core/leads/decisions/referral.ts'
 import { duePeriod, scoreDate } from '../../../core/leads/decisions/score-dates.ts'
 
-/** The workflow that moves a lead's clock: one at a time for each lead. */
-export const advanceId = (leadId: number) => `advance-${leadId}`
-
-/** The update by which a lead's workflow is asked to move the clock itself. */
-export const ADVANCE_UPDATE = 'advance_clock'
+/** How many clocks of a partner's leads may move at a time. */
+export const MOST_ADVANCES = 10
 
 /** What moves a lead's clock, for operators. */
-export const describeAdvance = (leadId: number, target: number) =>
-  `move the clock of lead ${leadId} to ${toMinute(target)} UTC`
+export const describeAdvance = (leadId: number, target: AdvanceRequest['target']) =>
+  `move the clock of lead ${leadId} to ${target === 'next_retry' ? 'the next retry' : `${toMinute(target)} UTC`}`
 
-export const toMinute = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
+const toMinute = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
 
 /** The furthest that one request moves a lead's clock. */
 export const MOST_DAYS = 730
@@ -78,7 +74,7 @@ export function dueDates({ now, isClosed, anchor, lastPeriod, endsAt, open }: Le
 }
 
 /** The period of the timer's next score update: those that are overdue are left out but for the latest. */
-export const nextPeriod = ({ anchor, lastPeriod, now }: Pick<LeadClock, 'anchor' | 'lastPeriod' | 'now'>) =>
+const nextPeriod = ({ anchor, lastPeriod, now }: Pick<LeadClock, 'anchor' | 'lastPeriod' | 'now'>) =>
   duePeriod(anchor ?? 0, lastPeriod + 1, now)
 
 /** Whether something is due that has not happened yet, or is happening. */
@@ -121,16 +117,25 @@ export interface Advance {
 
 /** What a lead's workflow is asked for: to move the clock to a moment of the lead's time, in milliseconds. */
 export interface AdvanceRequest {
-  target: number
-  /** The end of the lead's history before. */
-  since: ClockStart
+  target: number | 'next_retry'
+  /** The end of the lead's history before; `null` if nobody wants to know what happens. */
+  since: ClockStart | null
 }
 
-/** How far a lead's clock was moved without waiting for anything. */
-export interface Passed {
-  /** Score updates on the way, in their order. */
-  updates: { period: number; recording: Recording | null }[]
+/** From one date to the next. */
+export interface ClockStep extends AdvanceRequest {
+  /** Of the lead's first open webhook, where the clock stood before; `null` at first. */
+  failures: number | null
+  /** Whether the lead was closed by then. */
+  isClosed: boolean
+  /** The partner whose leads take turns; absent if somebody waits for it. */
+  turnOf?: number
+}
+
+/** What happened until a clock was moved on. */
+export interface ClockPassed extends Advance {
   /** How far the clock is ahead now, in milliseconds. */
   offset: number
-  hasArrived: boolean
+  /** `null` once it is there, or has stopped. */
+  next: ClockStep | null
 }

@@ -8,8 +8,14 @@ import {
 import type { CloseReason } from '../../../core/leads/decisions/reasons.ts'
 import { SCORE_PERIOD_MS } from '../../../core/leads/decisions/score-dates.ts'
 
-/** The workflow that plays a scenario with a lead: one at a time. */
-export const scenarioId = (leadId: number) => `scenario-${leadId}`
+/** How many requests of a partner to play a scenario may be under way at a time. */
+export const MOST_SCENARIOS = 3
+
+/**
+ * `stopped`: the endpoint refuses for so long that production would pause it, the clock can be moved no further, or the lead
+ * is full. `closed`: the lead was closed.
+ */
+export type ScenarioEnd = 'done' | 'stopped' | 'closed'
 
 /** What a scenario does next to its lead. */
 export type Step =

@@ -3,10 +3,10 @@ import { z } from 'zod'
 import { readLeadClock } from '../statements/next-due.ts'
 import { ownsLead } from '../../../core/leads/statements/partner-reads.ts'
 import { MOST_YEARS } from '../../../core/leads/decisions/clock.ts'
-import { clockStops, type ClockTarget, MOST_DAYS } from '../decisions/lead-clock.ts'
+import { clockStops, type ClockTarget, MOST_ADVANCES, MOST_DAYS } from '../decisions/lead-clock.ts'
 import { statuses } from '../../../core/leads/decisions/milestones.ts'
-import { MOST_RUNS } from '../decisions/sandbox-runs.ts'
 import type { SandboxRouteDependencies } from './dependencies.ts'
+import { fewAtATime } from './few-at-a-time.ts'
 import { ApiError, invalidRequest, retryLater, unavailable, unknownLead } from '../../../core/http/errors.ts'
 import { integer, leadId, oneOf, timestamp } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
@@ -40,7 +40,7 @@ const clockEnded = () =>
 const tooManyClocks = () =>
   retryLater(
     'RATE_LIMITED',
-    `Clocks of ${MOST_RUNS.advance} of your leads are moving already. Wait until one has stopped: get-clock shows where it is.`,
+    `Clocks of ${MOST_ADVANCES} of your leads are moving already. Wait until one has stopped: get-clock shows where it is.`,
     1,
   )
 
@@ -50,7 +50,6 @@ const TOO_FAR = { problem: `is too far: ${beyond}`, line: beyond }
 const refusals = {
   moving: () => new ApiError('CLOCK_MOVING'),
   too_far: (field: string) => invalidRequest({ field, ...TOO_FAR }),
-  too_many: tooManyClocks,
   unanswered: unavailable,
 }
 
@@ -66,7 +65,7 @@ const schema = operation({
   },
   tags: ['Sandbox'],
   summary: 'Advance a lead’s clock',
-  description: `Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds with \`status\` \`advancing\`: the rest continues on its own, and get-clock shows where it is. A clock can be at most ${MOST_YEARS} years ahead, and the clocks of ${MOST_RUNS.advance} of your leads can move at a time. If nothing of the kind that \`to\` names is due, the clock stays where it is.`,
+  description: `Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds with \`status\` \`advancing\`: the rest continues on its own, and get-clock shows where it is. A clock can be at most ${MOST_YEARS} years ahead, and the clocks of ${MOST_ADVANCES} of your leads can move at a time. If nothing of the kind that \`to\` names is due, the clock stays where it is.`,
   body,
   bodyExamples: {
     'a year': { lead_id: 1042, days: 365 },
@@ -126,6 +125,7 @@ const schema = operation({
 
 /** POST /sandbox/advance-clock: what months bring, now. */
 export const advanceClock: FastifyPluginAsyncZod<Options> = async (app, { sql, clocks }) => {
+  const within = fewAtATime(MOST_ADVANCES)
   app.post('/sandbox/advance-clock', {
     schema,
     handler: async (request) => {
@@ -133,10 +133,12 @@ export const advanceClock: FastifyPluginAsyncZod<Options> = async (app, { sql, c
       request.leadId = lead
       if (!(await ownsLead(sql, request.partnerId, lead))) throw unknownLead()
       if ((await readLeadClock(sql, lead))?.isClosed) throw clockEnded()
-      const advanced = await clocks.advance(lead, targetOf(days, to)).catch((err: unknown) => {
+      const advance = () => clocks.advance(lead, targetOf(days, to))
+      const advanced = await within(request.partnerId, advance).catch((err: unknown) => {
         request.log.warn({ err }, 'clock not advanced')
         throw unavailable()
       })
+      if (advanced === 'too_many') throw tooManyClocks()
       if (advanced === undefined) throw unknownLead()
       if (!('clock' in advanced)) throw refusals[advanced.kind](to === undefined ? 'days' : 'to')
       const { kind, clock } = advanced

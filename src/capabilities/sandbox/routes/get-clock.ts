@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { readLeadClock } from '../statements/next-due.ts'
 import { ownsLead } from '../../../core/leads/statements/partner-reads.ts'
 import type { SandboxRouteDependencies } from './dependencies.ts'
-import { unavailable, unknownLead } from '../../../core/http/errors.ts'
+import { unknownLead } from '../../../core/http/errors.ts'
 import { leadId, timestamp } from '../../../core/http/fields.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { leadErrors, leadStatus, strictBody } from '../../../core/http/schemas.ts'
@@ -58,10 +58,7 @@ export const getClock: FastifyPluginAsyncZod<Options> = async (app, { sql, clock
       const { lead_id: lead } = request.body
       request.leadId = lead
       if (!(await ownsLead(sql, request.partnerId, lead))) throw unknownLead()
-      const moving = await clocks.isMoving(lead).catch((err: unknown) => {
-        request.log.warn({ err }, 'clock not known')
-        throw unavailable()
-      })
+      const moving = await clocks.isMoving(lead)
       const clock = await readLeadClock(sql, lead)
       if (clock === undefined) throw unknownLead()
       const data = {

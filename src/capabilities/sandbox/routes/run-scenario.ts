@@ -5,12 +5,10 @@ import { leadIds } from '../../../core/leads/statements/ids.ts'
 import { insertLead } from '../../../core/leads/statements/new-lead.ts'
 import { readLeadClock } from '../statements/next-due.ts'
 import { ownsLead } from '../../../core/leads/statements/partner-reads.ts'
-import { playing, requestScenario, withRoom } from '../statements/sandbox-runs.ts'
 import { eachField, optionalFieldNames } from '../../../core/leads/decisions/lead-fields.ts'
-import { newReferralState } from '../../../core/leads/decisions/referral.ts'
-import { MOST_RUNS } from '../decisions/sandbox-runs.ts'
-import { type ScenarioName, scenarioNames, webhooksOf } from '../decisions/scenarios.ts'
+import { MOST_SCENARIOS, scenarioNames, webhooksOf } from '../decisions/scenarios.ts'
 import type { SandboxRouteDependencies } from './dependencies.ts'
+import { fewAtATime } from './few-at-a-time.ts'
 import { ApiError, invalidRequest, retryLater, unavailable, unknownLead } from '../../../core/http/errors.ts'
 import { eventName } from '../../../core/http/events.ts'
 import { leadId, oneOf } from '../../../core/http/fields.ts'
@@ -20,10 +18,7 @@ import { leadStatus, strictBody } from '../../../core/http/schemas.ts'
 import { dueOf, dueView, leadClosed } from './clock-view.ts'
 import { ofLead, success } from '../../../core/http/response-fields.ts'
 
-type Options = Pick<
-  SandboxRouteDependencies,
-  'sql' | 'encryptionKeys' | 'webhookBody' | 'startReferral' | 'scenarios'
->
+type Options = Pick<SandboxRouteDependencies, 'sql' | 'encryptionKeys' | 'webhookBody' | 'scenarios'>
 
 /** A borrower for a lead that a scenario makes: nobody real. */
 const BORROWER = {
@@ -37,7 +32,7 @@ const BORROWER = {
 const tooManyScenarios = () =>
   retryLater(
     'RATE_LIMITED',
-    `${MOST_RUNS.scenario} scenarios of yours are being played or wait for their turn. One that create-lead asks for by its address waits for its turn by itself.`,
+    `${MOST_SCENARIOS} scenarios of yours are being played. One that create-lead asks for by its address waits for its turn by itself.`,
     5,
   )
 
@@ -48,7 +43,7 @@ const schema = operation({
   summary: 'Play a whole journey',
   description:
     'Plays a scenario with a lead, or with a new one if you name none. Its milestones are recorded and sent as in production, on the lead’s own clock, which moves as far as the scenario takes. `GET /v1/sandbox/scenarios` lists the scenarios and the webhooks of each. The response comes when the scenario is over, or after ten seconds: the rest continues on its own. ' +
-    `${MOST_RUNS.scenario} of your scenarios can be played at a time.`,
+    `${MOST_SCENARIOS} of your scenarios can be played at a time.`,
   body: strictBody(
     {
       scenario: z.enum(scenarioNames, { error: oneOf(scenarioNames) }).meta({ describedAs: 'ScenarioName' }),
@@ -106,40 +101,24 @@ const schema = operation({
 
 /** POST /sandbox/run-scenario: a whole journey in one call. */
 export const runScenario: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { sql, encryptionKeys, webhookBody, startReferral, scenarios } = options
+  const { sql, encryptionKeys, webhookBody, scenarios } = options
+  const within = fewAtATime(MOST_SCENARIOS)
+  const takeLeadId = leadIds(sql)
 
-  /** Creates a lead that plays the scenario, in one transaction. @throws {ApiError} RATE_LIMITED */
-  async function newLead(
-    { partnerId, id: requestId }: FastifyRequest,
-    scenario: ScenarioName,
-  ): Promise<number> {
-    const made = await withRoom(sql, partnerId, 'scenario', async (trx) => {
-      // on the same connection: the holder of the lock must not wait for another one
-      const reserved = await leadIds(trx)()
-      await insertLead({ sql: trx, encryptionKeys }, reserved, partnerId, BORROWER, webhookBody, {
-        also: playing(scenario),
-        requestId,
-      })
-      return reserved
-    })
-    if (made === 'too_many') throw tooManyScenarios()
-    const { leadId: lead, generation } = made
-    const facts = { requestId, generation, now: Date.now(), isSandbox: true }
-    startReferral(newReferralState(lead, partnerId, facts))
-    return lead
+  /** A new lead, which its workflow starts with. */
+  async function newLead({ partnerId, id: requestId }: FastifyRequest): Promise<number> {
+    await scenarios.requireTemporal()
+    const reserved = await takeLeadId()
+    await insertLead({ sql, encryptionKeys }, reserved, partnerId, BORROWER, webhookBody, { requestId })
+    return reserved.leadId
   }
 
-  /** Has a lead that is there play it. @throws {ApiError} */
-  async function ask(partnerId: number, lead: number, scenario: ScenarioName): Promise<void> {
+  /** @throws {ApiError} if a lead that is there cannot play. */
+  async function requirePlayable(partnerId: number, lead: number): Promise<void> {
     if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
     const clock = await readLeadClock(sql, lead)
     if (clock?.isClosed) throw leadClosed()
     if (clock?.isFull) throw new ApiError('LEAD_FULL')
-    const asked = await withRoom(sql, partnerId, 'scenario', (trx) =>
-      requestScenario(trx, partnerId, lead, scenario),
-    )
-    if (asked === 'too_many') throw tooManyScenarios()
-    if (!asked) throw alreadyPlaying()
   }
 
   app.post('/sandbox/run-scenario', {
@@ -147,13 +126,19 @@ export const runScenario: FastifyPluginAsyncZod<Options> = async (app, options) 
     handler: async (request) => {
       const { partnerId } = request
       const { scenario, lead_id: named } = request.body
-      if (named !== undefined) await ask(partnerId, named, scenario)
-      const lead = named ?? (await newLead(request, scenario))
-      request.leadId = lead
-      const state = await scenarios.run(partnerId, lead).catch((err: unknown) => {
+      if (named !== undefined) await requirePlayable(partnerId, named)
+      const play = async () => {
+        const lead = named ?? (await newLead(request))
+        request.leadId = lead
+        return { lead, state: await scenarios.run(lead, scenario) }
+      }
+      const played = await within(partnerId, play).catch((err: unknown) => {
         request.log.warn({ err }, 'scenario not played to its end')
         throw unavailable()
       })
+      if (played === 'too_many') throw tooManyScenarios()
+      const { lead, state } = played
+      if (state === 'moving') throw alreadyPlaying()
       const clock = await readLeadClock(sql, lead)
       if (clock === undefined) throw unknownLead()
       if (clock.isClosed && !(await ownsLead(sql, partnerId, lead))) throw unknownLead()

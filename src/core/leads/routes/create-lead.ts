@@ -14,7 +14,7 @@ import { message, success } from '../../http/response-fields.ts'
 
 type Options = Pick<
   RouteDependencies,
-  'sql' | 'encryptionKeys' | 'webhookBody' | 'startReferral' | 'environment' | 'companion'
+  'sql' | 'encryptionKeys' | 'webhookBody' | 'startReferral' | 'environment'
 >
 
 /** An optional field; stored as `null` when it is absent. */
@@ -117,7 +117,7 @@ function keyTaken(leadId: number): ApiError {
 /** POST /create-lead: interface specification, section 4.1. It succeeds even if Temporal is down. */
 export const createLead: FastifyPluginAsyncZod<Options> = async (
   app,
-  { sql, encryptionKeys, webhookBody, startReferral, environment, companion },
+  { sql, encryptionKeys, webhookBody, startReferral, environment },
 ) => {
   const isSandbox = environment === 'sandbox'
   const takeLeadId = leadIds(sql)
@@ -130,7 +130,6 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
     handler: async (request, reply) => {
       const { body: lead, partnerId: partner, ignoredFields } = request
       const keyed = keyedRequest(request, 'create-lead')
-      const also = companion?.of(lead)
       const result = await insert(
         { sql, takeLeadId, encryptionKeys },
         partner,
@@ -144,7 +143,7 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
           ignored_fields: ignoredFields,
           duplicate_of: duplicateOf,
         }),
-        { keyed, also, requestId: request.id },
+        { keyed, requestId: request.id },
       )
       request.leadId = result.leadId
       if (result.kind === 'conflict') throw keyTaken(result.leadId)
@@ -155,7 +154,6 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
         const facts = { requestId: request.id, generation, now: Date.now(), isSandbox }
         startReferral(newReferralState(leadId, partner, facts))
       }
-      if (also !== undefined) companion?.start(partner)
       return result.answer
     },
   })

@@ -14,8 +14,6 @@ import { newEventId } from './new-lead.ts'
 const ENDED: AnyCloseReason = 'mortgage_ready'
 /** Between our clocks. */
 const SKEW_MS = 60_000
-/** In the audit, of what was asked for in Temporal itself. */
-const TEMPORAL = 'temporal'
 
 /** Whether a lead takes no more milestones. */
 export async function isClosed(sql: Sql, leadId: number): Promise<boolean> {
@@ -41,14 +39,14 @@ export async function findClosing(sql: Sql, partnerId: number, leadId: number) {
 /**
  * Closes a lead: no more milestones, no more score updates; open deliveries still go out. list-events has an entry for it.
  *
- * @param stranger who asked for it, if it was not this service: that is a row of the audit.
+ * @param by who asked for it, if the audit has no row of that yet.
  * @returns by how many milliseconds the lead's clock is ahead of ours.
  */
 export async function closeLead(
   sql: Sql,
   leadId: number,
   reason: AnyCloseReason,
-  stranger?: { identity: string | null },
+  by?: { actor: 'scenario' | 'temporal'; detail?: Record<string, unknown> },
 ): Promise<number> {
   await sql.transaction().execute(async (trx) => {
     const closed = await trx
@@ -74,9 +72,9 @@ export async function closeLead(
         generation: currentGeneration,
       })
       .execute()
-    if (stranger === undefined) return
-    const detail = { reason, through: 'temporal', identity: stranger.identity }
-    await recordAudit(trx, TEMPORAL, { action: 'lead.close', outcome: 'done', partnerId, leadId, detail })
+    if (by === undefined) return
+    const detail = { reason, ...by.detail }
+    await recordAudit(trx, by.actor, { action: 'lead.close', outcome: 'done', partnerId, leadId, detail })
   })
   const lead = await sql
     .selectFrom('leads')
@@ -88,7 +86,7 @@ export async function closeLead(
 }
 
 /**
- * Whether the record has the reason to close a lead: staff or a scenario asked for it, it is erased, or it ends by itself.
+ * Whether the record has the reason to close a lead: a partner or staff asked for it, it is erased, or it ends by itself.
  * The message itself proves nothing: anybody who reaches Temporal can send it.
  */
 export async function isClosedByService(sql: Sql, leadId: number, reason: AnyCloseReason): Promise<boolean> {

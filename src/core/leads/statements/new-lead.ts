@@ -23,16 +23,8 @@ export const newEventId = () => `evt_${newUuid()}`
 /** When the event was recorded, from the milliseconds at the beginning of its id: a lead's own clock may be ahead. */
 export const recordedAt = (eventId: string) => new Date(epochMsOf(eventId.slice('evt_'.length)))
 
-/**
- * What a capability inserts with a new lead, in the lead's own statement: a part of its `with`, which selects from `key`.
- *
- * @param ids the lead's id and its partner's, as two expressions.
- */
-export type WithLead = (ids: RawBuilder<unknown>) => RawBuilder<unknown>
-
 /** What comes with some leads. */
 export interface LeadExtras {
-  also?: WithLead | undefined
   /** The request that creates it. */
   requestId?: string | undefined
 }
@@ -63,8 +55,8 @@ const duplicateOf = (partnerId: number, partnerLeadId: string | null, emailHashe
   ) as newest where closed_at is null`
 
 /**
- * Inserts a lead, its `lead_received` event, that event's delivery, which is due at once by PostgreSQL's clock, and, if there are, the idempotency key and what
- * a capability adds: all in one statement, to save round trips.
+ * Inserts a lead, its `lead_received` event, that event's delivery, which is due at once by PostgreSQL's clock, and the
+ * idempotency key, if there is one: all in one statement, to save round trips.
  *
  * @param encryptionKeys what describes the borrower is sealed under the first of them.
  * @returns `undefined` if the key is taken; else the event’s id, and the open lead that has the same `partner_lead_id` or address, if there is one. Waits
@@ -76,7 +68,7 @@ export async function insertLead(
   partnerId: number,
   lead: NewLead,
   toBody: WebhookBody,
-  { kept, also, requestId }: LeadExtras & { kept?: KeptKey | undefined } = {},
+  { kept, requestId }: LeadExtras & { kept?: KeptKey | undefined } = {},
 ): Promise<{ eventId: string; duplicateOf: number | null } | undefined> {
   const eventId = newEventId()
   const { partner_lead_id: partnerLeadId } = lead
@@ -112,7 +104,7 @@ export async function insertLead(
       select ${ids}, ${eventId}, 1, 'lead_received', ${jsonb(eventPayload)}, 'lead_received', ${createdAt}::timestamptz,
         ${currentGeneration}
       from key
-    )${also === undefined ? raw`` : also(ids)}
+    )
     insert into deliveries (lead_id, partner_id, event_id, sequence, body, next_attempt_at, request_id)
     select ${ids}, ${eventId}, 1, ${toBody({ ...facts, sequence: 1 })}, clock_timestamp(), ${requestId ?? null}::uuid
     from key

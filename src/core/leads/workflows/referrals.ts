@@ -12,7 +12,6 @@ import {
   type MilestoneAnswer,
   type MilestoneRequest,
   milestoneUpdate,
-  playSignal,
   type SimulateRequest,
   simulateUpdate,
   takeOverUpdate,
@@ -65,8 +64,17 @@ export interface Referrals {
    * @param id of the request: repeats with the same id are one.
    */
   close(leadId: number, reason: CloseReason, id?: string): Promise<void>
-  /** Sends milestones of a scenario, which the workflow tells what became of them. It is started if it does not run. */
-  play(leadId: number, request: SimulateRequest): Promise<'sent' | 'closed'>
+  /**
+   * Sends an update, and starts the workflow if it does not run. `undefined` if the lead is closed, or there is none.
+   *
+   * @param id counts once.
+   */
+  update<Answer, Args extends [unknown?]>(
+    leadId: number,
+    definition: UpdateDefinition<Answer, Args>,
+    args: Args,
+    id?: string,
+  ): Promise<Answer | undefined>
   /**
    * Has the workflow continue with what the record has, which was restored, after starting it if it does not run. False when
    * neither Temporal nor the record has the lead.
@@ -156,11 +164,6 @@ export function createReferrals(dependencies: Dependencies): Referrals {
     return answer
   }
 
-  /**
-   * Sends an update, and starts the workflow if it does not run. `undefined` if the lead is closed, or there is none.
-   *
-   * @param updateId counts once.
-   */
   async function update<Answer, Args extends [unknown?]>(
     leadId: number,
     definition: UpdateDefinition<Answer, Args>,
@@ -181,22 +184,13 @@ export function createReferrals(dependencies: Dependencies): Referrals {
       return (await update(leadId, simulateUpdate, [request], request.key)) ?? 'closed'
     } catch (error) {
       if (isUnanswered(error)) return 'unanswered'
-      if (isRefusedAsClosed(error)) return 'closed'
+      if (refusalOf(error) === LEAD_CLOSED) return 'closed'
       throw error
     }
   }
 
   const close = (leadId: number, reason: CloseReason, id?: string) =>
     update(leadId, closeUpdate, [{ reason }], id)
-
-  async function play(leadId: number, request: SimulateRequest) {
-    const start = await load(leadId)
-    if (start === undefined || start.state.closing) return 'closed'
-    const options = { ...optionsOf(start), signal: playSignal, signalArgs: [request] as [unknown] }
-    await limited(() => client.workflow.signalWithStart('referral', options))
-    await markStarted(sql, leadId)
-    return 'sent'
-  }
 
   async function takeOver(leadId: number): Promise<boolean> {
     return reach(
@@ -222,7 +216,7 @@ export function createReferrals(dependencies: Dependencies): Referrals {
     record,
     simulate,
     close,
-    play,
+    update,
     takeOver,
   }
 }
@@ -245,11 +239,12 @@ function optionsOf({ state, carried }: StartState) {
 }
 
 /** The server keeps a signal for a worker to come; an update it does not. */
-function isUnanswered(error: unknown): boolean {
+export function isUnanswered(error: unknown): boolean {
   return error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isTimeUp(error)
 }
 
-function isRefusedAsClosed(error: unknown): boolean {
-  if (!(error instanceof WorkflowUpdateFailedError)) return false
-  return error.cause instanceof ApplicationFailure && error.cause.type === LEAD_CLOSED
+/** The type of the failure with which the workflow refused an update; `undefined` of any other error. */
+export function refusalOf(error: unknown): string | undefined {
+  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined
+  return cause instanceof ApplicationFailure ? (cause.type ?? undefined) : undefined
 }

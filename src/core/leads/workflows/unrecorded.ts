@@ -5,7 +5,7 @@ import {
   readCloseArgument,
   readMilestoneArgument,
 } from '../../../../workflows/arguments.ts'
-import { closeUpdate, milestoneUpdate, playSignal, simulateUpdate } from '../../../../workflows/messages.ts'
+import { closeUpdate, milestoneUpdate, simulateUpdate } from '../../../../workflows/messages.ts'
 import { milestoneKey, numberedKey, simulatedItems } from '../decisions/milestone-keys.ts'
 import { signalledMilestones, type SignalledMilestone } from '../decisions/milestones.ts'
 import { type AnyCloseReason, closeReasonOf } from '../decisions/reasons.ts'
@@ -108,7 +108,6 @@ function createInbox(runId: string, first: HistoryEvent | undefined) {
     takeSignal(signal: unknown, argument: unknown): void {
       const name = milestoneNamed(signal)
       if (name !== undefined) receive(name, argument)
-      else if (signal === playSignal.name) simulate(argument)
     },
     takeUpdate(update: unknown, request: unknown, updateId: string | null | undefined): void {
       const name = isRecord(request) ? milestoneNamed(request.name) : undefined
