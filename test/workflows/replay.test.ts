@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { History } from '@temporalio/common/lib/proto-utils.js'
 import { Worker } from '@temporalio/worker'
 import { workflowBundle } from '../../src/workflow-bundle.ts'
+import { schedules } from '../../src/core/temporal/schedules.ts'
 import * as workflows from '../../workflows/index.ts'
 import { installQuietRuntime } from '../support/quiet-runtime.ts'
 import { crossing, otherScenes, scenes } from './scenes.ts'
@@ -32,8 +33,8 @@ describe('recorded histories', () => {
       (file) => eventsOf(file)[0]?.workflowExecutionStartedEventAttributes?.workflowType.name,
     )
     // what schedules start ends soon, and is one activity
-    const { comparison: _, retention: __, ...lasting } = workflows
-    expect(new Set(types)).toEqual(new Set(Object.keys(lasting)))
+    const scheduled = Object.keys(schedules)
+    expect(new Set([...types, ...scheduled])).toEqual(new Set(Object.keys(workflows)))
   })
 
   it('cross from a run that continues as new into the next', () => {
