@@ -23,6 +23,8 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 COPY src ./src
 COPY workflows ./workflows
 COPY activities ./activities
+# the guides for lenders, which the API serves
+COPY docs/integrate.md docs/webhooks.md docs/sandbox.md ./docs/
 COPY --from=build /service/node_modules/.cache ./node_modules/.cache
 # a new volume takes its owner from here
 RUN mkdir /var/lib/erasures && chown 1000:1000 /var/lib/erasures

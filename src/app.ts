@@ -34,7 +34,6 @@ import { rotateEndpointSecret } from './capabilities/self-service/routes/rotate-
 import type { InSandbox } from './capabilities/sandbox/routes/dependencies.ts'
 import { sandboxRoutes, sinkRoutes, sinks } from './capabilities/sandbox/routes/routes.ts'
 import { useSink } from './capabilities/sandbox/self-service/routes/use-sink.ts'
-import { setUpGuide } from './capabilities/self-service/guide.ts'
 import type { SelfServiceDependencies } from './capabilities/self-service/routes/dependencies.ts'
 import { setEndpoint } from './capabilities/self-service/routes/set-endpoint.ts'
 import { testEndpoint } from './capabilities/self-service/routes/test-endpoint.ts'
@@ -123,7 +122,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
     environment,
     isDatabaseReady,
   })
-  await app.register(openapi, { environment, setUp: [setUpGuide] })
+  await app.register(openapi, { environment })
   if (environment === 'sandbox') await registerAll(app, [consolePage], {})
   const options = {
     ...dependencies,

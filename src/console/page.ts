@@ -63,14 +63,13 @@ export const consolePage: FastifyPluginAsync = async (app) => {
     cacheControl: false,
     globIgnore: ['**/*.d.ts', '**/tsconfig.json'],
   })
-  const hidden = { schema: { hide: true, 'x-operation': {} } }
-  app.get('/console', hidden, (_request, reply) => reply.sendFile('index.html'))
+  app.get('/console', (_request, reply) => reply.sendFile('index.html'))
   for (const file of libraries) {
     const { dir, base } = path.parse(file)
-    app.get(`/console/${base}`, hidden, (_request, reply) => reply.sendFile(base, dir))
+    app.get(`/console/${base}`, (_request, reply) => reply.sendFile(base, dir))
   }
   let text: string | undefined
-  app.get('/console/service.js', hidden, async (_request, reply) => {
+  app.get('/console/service.js', async (_request, reply) => {
     text ??= describeService(Object.keys(app.swagger().paths ?? {}))
     return reply.type('text/javascript; charset=utf-8').send(text)
   })

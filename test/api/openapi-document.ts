@@ -29,7 +29,6 @@ export interface Content {
 export interface Response extends Content {
   $ref?: string
   headers: Record<string, { $ref: string }>
-  links?: Record<string, { operationId: string; requestBody: Record<string, string> }>
 }
 
 export interface Operation {
@@ -37,7 +36,6 @@ export interface Operation {
   requestBody?: Content
   responses: Record<string, Response>
   parameters: { name: string; example?: string }[]
-  'x-codeSamples': { lang: string; label: string; source: string }[]
 }
 
 export interface Document {

@@ -74,7 +74,7 @@ describe('GET /v1/openapi.json', () => {
     const named = posts(paths).map(([name, { post }]) => {
       const { $ref } = post.responses['400'] as { $ref?: string }
       const shown = $ref === undefined ? post.responses['400'] : components.responses.INVALID_PAYLOAD
-      const { message } = shown.content['application/json'].example.error
+      const { message } = shown.content['application/json'].examples.INVALID_PAYLOAD.value.error
       const fields = Array.from(String(message).matchAll(/(\w+) is required/g), ([, field = '']) => field)
       const { required = [] } = requestOf(post)
       return { name, fields, others: fields.filter((field) => !required.includes(field)) }
@@ -160,7 +160,30 @@ function posts(paths: Record<string, { post: Operation }>): [string, { post: Ope
   return Object.entries(paths).filter(([, operations]) => 'post' in operations)
 }
 
+const sectionsOf = (markdown: string) =>
+  Array.from(markdown.matchAll(/^##? (.+)$/gm), ([, title = '']) => title)
+const slugOf = (title: string) =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\w -]/g, '')
+    .replaceAll(' ', '-')
+
 describe('GET /docs', () => {
+  it('has the guides as sections of the description, and as Markdown, which llms.txt lists', async () => {
+    const { app } = await prepareApi()
+    const description = String(app.swagger().info.description)
+    const list = await app.inject('/llms.txt')
+    for (const name of ['integrate', 'webhooks', 'sandbox']) {
+      expect(list.body).toContain(`](/docs/${name}.md)`)
+      const guide = await app.inject(`/docs/${name}.md`)
+      expect(guide.headers['content-type']).toBe('text/markdown; charset=utf-8')
+      expect(sectionsOf(description)).toEqual(expect.arrayContaining(sectionsOf(guide.body)))
+    }
+    const links = Array.from(description.matchAll(/\]\((?!https:)([^)]*)\)/g), ([, link]) => link)
+    const places = sectionsOf(description).map((title) => `#description/${slugOf(title)}`)
+    expect(links.filter((link) => !places.includes(link ?? ''))).toEqual([])
+  })
+
   it('is a page with all it needs from this host', async () => {
     const api = await prepareApi()
     for (const url of ['/docs', '/docs/']) {

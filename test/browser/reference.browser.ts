@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Browser } from 'playwright-core'
+import { until } from '../support/until.ts'
 import { sharedService } from '../support/shared-service.ts'
 import { openTab, startBrowser } from './browser.ts'
 
@@ -15,14 +16,16 @@ describe('the pages below /docs', () => {
     await Promise.all(browser.contexts().map((context) => context.close()))
   })
 
-  it('show a call with the samples of the clients first, and with no others', async () => {
+  it('show a section of a guide at its address, and lead from one to another', async () => {
     const tab = await openTab(browser, { viewport: { width: 1280, height: 800 } })
-    await tab.goto(`${host}/docs#tag/leads/POST/create-lead`)
-    const chosen = tab.locator('button', { hasText: 'TypeScript' }).locator('visible=true').first()
-    await chosen.click()
-    const offered = tab.getByRole('option').locator('visible=true')
-    await offered.first().waitFor()
-    expect(await offered.allInnerTexts()).toEqual(['TypeScript', 'Python', 'curl'])
+    await tab.goto(`${host}/docs#description/handle-repeats-and-order`)
+    await tab.getByRole('heading', { name: 'Handle repeats and order' }).waitFor()
+    await tab.locator('.markdown a[href="#description/verify-the-signature"]').last().click()
+    const heading = tab.getByRole('heading', { name: 'Verify the signature' })
+    await until(async () => {
+      const { y = -1 } = (await heading.boundingBox()) ?? {}
+      return y >= 0 && y < 800
+    })
     expect(tab.complaints).toEqual([])
   })
 })

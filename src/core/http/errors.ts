@@ -1,4 +1,3 @@
-import type { Environment } from '../values/environment.ts'
 import { MOST_EVENTS } from '../leads/decisions/recording-decision.ts'
 
 /** Every error of the API: code, HTTP status and default message. Source: interface specification, section 7. */
@@ -19,7 +18,7 @@ export const errorCatalogue = {
     message:
       'Your account cannot change its endpoint by API. Ask us to turn self-service on, or to make the change for you.',
   },
-  NOT_FOUND: { status: 404, message: 'Path not found.' },
+  NOT_FOUND: { status: 404, message: 'Lead not found.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This path does not support this method.' },
   NO_ENDPOINT: {
     status: 409,
@@ -81,14 +80,6 @@ export const errorCatalogue = {
 } as const
 
 export type ErrorCode = keyof typeof errorCatalogue
-
-const sandboxOnly: readonly ErrorCode[] = ['ENDPOINT_PAUSED', 'LEAD_FULL', 'CLOCK_MOVING']
-
-/** The errors that a deployment's routes can give. */
-export const errorCodesOf = (environment: Environment) =>
-  (Object.keys(errorCatalogue) as ErrorCode[]).filter(
-    (code) => environment === 'sandbox' || !sandboxOnly.includes(code),
-  )
 
 /** A field of a request, and what is wrong with it. */
 export interface FieldProblem {
@@ -167,7 +158,7 @@ const fieldsOf = (faults: readonly Fault[]): FieldProblem[] =>
 export const noObject = () => invalidRequest({ problem: 'the request body must be a JSON object' })
 
 /** For a lead that does not exist, and for another partner's. */
-export const unknownLead = () => new ApiError('NOT_FOUND', 'Lead not found.')
+export const unknownLead = () => new ApiError('NOT_FOUND')
 
 /** Says when to try again, in words and in `Retry-After`; `what` says why not now. */
 export function retryLater(code: 'RATE_LIMITED' | 'SERVICE_UNAVAILABLE', what: string, seconds: number) {

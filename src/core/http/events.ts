@@ -3,6 +3,7 @@ import { LARGEST_GAIN, TIME_REMAINING } from '../leads/decisions/event-payloads.
 import { type MilestoneName, milestoneNames, milestones } from '../leads/decisions/milestones.ts'
 import { type FeedEventName, LEAD_CLOSED_EVENT } from '../leads/decisions/closed-event.ts'
 import { timestamp } from './fields.ts'
+import { discriminated, openEnum } from './openapi/json-schema.ts'
 import { closeReason } from './schemas.ts'
 import { leadFieldMeanings } from './response-fields.ts'
 
@@ -41,20 +42,18 @@ const closedPayload = z
   .object({ reason: closeReason })
   .meta({ id: 'LeadClosedPayload', description: 'Why it was closed.' })
 
-export const eventName = z
-  .enum(milestoneNames)
-  .meta({ id: 'EventName', description: 'A milestone. New ones may be added.', open: true })
-
-/** What list-events tells of. */
-export const feedEventName = z.enum([...milestoneNames, LEAD_CLOSED_EVENT]).meta({
-  id: 'FeedEventName',
-  description: 'A milestone, or `lead.closed`. New ones may be added.',
-  open: true,
-})
+export const eventName = openEnum(
+  'EventName',
+  milestoneNames,
+  `A milestone. New ones may be added.\n\n${milestoneNames.map((name) => `- \`${name}\`: ${milestones[name].meaning}`).join('\n')}`,
+)
 
 /** The name of an event that is added later, for readers that know today's only. */
 export const laterName = (known: readonly string[]) =>
-  z.string().meta({ description: 'One that was added later.', not: { enum: known } })
+  z
+    .string()
+    .refine((name) => !known.includes(name))
+    .meta({ description: 'One that was added later.', not: { enum: known } })
 
 /** Its payload. */
 const laterPayload = z.record(z.string(), z.unknown()).nullable()
@@ -104,40 +103,32 @@ export const feedKinds: EventKind[] = [
 export const simulatedKinds = eventKinds.filter(({ names }) => !names.includes('lead_received'))
 
 /**
- * Describes `events` in the reference as one of several schemas that `event_name` tells apart, so that generated clients
- * know the payload of each, and take those that are added later. Responses are written with the plain schema, which is
- * returned.
+ * Events as several schemas that `event_name` tells apart, so that generated clients know the payload of each, and take those
+ * that are added later. Handlers see the plain fields.
  */
-export function tellApart<Shape extends z.ZodRawShape>(
+export function eventSchema<Shape extends z.ZodRawShape>(
   id: string,
-  events: z.ZodObject<Shape>,
+  shape: Shape,
   kinds: readonly EventKind[] = eventKinds,
-): z.ZodObject<Shape> {
-  const each = kinds.map(({ prefix, fields }): z.ZodObject =>
-    z.object({ ...events.shape, ...fields }).meta({ id: `${prefix}${id}` }),
-  )
-  const others = `Other${id}`
-  z.object({
-    ...events.shape,
-    event_name: laterName(kinds.flatMap(({ names }) => names)),
-    event_payload: laterPayload,
-  }).meta({ id: others })
-  z.discriminatedUnion('event_name', each as [z.ZodObject, ...z.ZodObject[]]).meta({ id, others })
-  return events.meta({ describedAs: id })
+) {
+  const each = kinds.map(({ prefix, names, fields }) => {
+    const schemaId = `${prefix}${id}`
+    return { schemaId, names, schema: z.object({ ...shape, ...fields }).meta({ id: schemaId }) }
+  })
+  const others = z
+    .object({
+      ...shape,
+      event_name: laterName(kinds.flatMap(({ names }) => names)),
+      event_payload: laterPayload,
+    })
+    .meta({ id: `Other${id}` })
+  return discriminated(id, 'event_name', each, others) as object as z.ZodObject<Shape>
 }
 
-const NO_PAYLOAD = '`null` when the event has no payload.'
+export const eventShape = {
+  event_name: eventName,
+  event_payload: z.union([scoreGains, leadReceivedPayload, closedPayload, z.null()]),
+  created_at: timestamp.describe('When it happened.'),
+}
 
-/** Of what the feed has. */
-export const feedPayload = z
-  .union([scoreGains, leadReceivedPayload, closedPayload, z.null()])
-  .describe(NO_PAYLOAD)
-
-export const event = tellApart(
-  'Event',
-  z.object({
-    event_name: eventName,
-    event_payload: z.union([scoreGains, leadReceivedPayload, z.null()]).describe(NO_PAYLOAD),
-    created_at: timestamp.describe('When it happened.'),
-  }),
-)
+export const event = eventSchema('Event', eventShape)

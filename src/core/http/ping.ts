@@ -7,7 +7,6 @@ import { environment as environmentField, messageResponse } from './schemas.ts'
 
 const schema = operation({
   operationId: 'ping',
-  client: { call: 'ping', result: 'service', prints: ['environment'] },
   tags: ['Service'],
   summary: 'Check that the service is online',
   description: 'No key is required. If you send one, it is checked, so you can use this endpoint to test it.',

@@ -4,6 +4,7 @@ import { statuses } from '../leads/decisions/milestones.ts'
 import { anyCloseReasonNames, closeReasons, serviceCloseReasons } from '../leads/decisions/reasons.ts'
 import { type Fault, invalidRequest, unknownLead } from './errors.ts'
 import { integer, leadId } from './fields.ts'
+import { openEnum } from './openapi/json-schema.ts'
 import { notFields } from './unknown-fields.ts'
 import { message, success } from './response-fields.ts'
 
@@ -42,19 +43,19 @@ export const pageLimit = integer(1, 100).default(50).describe('Maximum number of
 
 export const messageResponse = z.object({ success, message })
 
-export const leadStatus = z.enum(statuses).meta({
-  id: 'LeadStatus',
-  description: 'The furthest milestone reached. New ones may be added.',
-  open: true,
-})
+export const leadStatus = openEnum(
+  'LeadStatus',
+  statuses,
+  'The furthest milestone reached. New ones may be added.',
+)
 
-export const closeReason = z.enum(anyCloseReasonNames).meta({
-  id: 'CloseReason',
-  description: `Why a lead is closed. ${Object.entries({ ...closeReasons, ...serviceCloseReasons })
+export const closeReason = openEnum(
+  'CloseReason',
+  anyCloseReasonNames,
+  `Why a lead is closed. ${Object.entries({ ...closeReasons, ...serviceCloseReasons })
     .map(([name, meaning]) => `\`${name}\`: ${meaning}.`)
     .join(' ')} New ones may be added.`,
-  open: true,
-})
+)
 
 /** Of the field that says when a lead was closed. */
 export const whatClosed =

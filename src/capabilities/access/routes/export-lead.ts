@@ -34,12 +34,6 @@ const oneAtATime = () =>
 
 const schema = operation({
   operationId: 'exportLead',
-  client: {
-    call: 'leads.export',
-    positional: ['lead_id'],
-    result: 'exported',
-    prints: ['exported_at', 'lead'],
-  },
   tags: ['Leads'],
   summary: 'Export all data of a lead',
   description:

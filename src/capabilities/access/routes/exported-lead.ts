@@ -4,7 +4,7 @@ import { mailRefusals } from '../../../core/leads/tables/onboarding-mail.ts'
 import { type ExportedPart, exportedParts } from '../decisions/exported-lead.ts'
 import { eachField, optionalFieldNames, requiredFields } from '../../../core/leads/decisions/lead-fields.ts'
 import { attemptTrigger, deliveryState } from '../../../core/deliveries/routes/deliveries.ts'
-import { event, tellApart } from '../../../core/http/events.ts'
+import { eventShape, eventSchema } from '../../../core/http/events.ts'
 import { timestamp } from '../../../core/http/fields.ts'
 import { leadStatus, stringMap } from '../../../core/http/schemas.ts'
 import {
@@ -54,10 +54,11 @@ const delivery = z
   })
   .meta({ id: 'ExportedDelivery' })
 
-const exportedEvent = tellApart(
-  'ExportedEvent',
-  event.extend({ event_id: ofEvent, sequence: webhookSequenceOrNone }),
-)
+const exportedEvent = eventSchema('ExportedEvent', {
+  ...eventShape,
+  event_id: ofEvent,
+  sequence: webhookSequenceOrNone,
+})
 
 const lead = z
   .object({

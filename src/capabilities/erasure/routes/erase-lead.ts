@@ -38,7 +38,6 @@ const meanings = Object.entries(erasureReasons)
 
 const schema = operation({
   operationId: 'eraseLead',
-  client: { call: 'leads.erase', positional: ['lead_id'], result: 'erasure', prints: ['erased_at'] },
   tags: ['Leads'],
   summary: 'Erase a borrower’s personal data',
   description:

@@ -57,12 +57,6 @@ const event = { event_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e', event_name
 
 const schema = operation({
   operationId: 'advanceClock',
-  client: {
-    call: 'sandbox.advanceClock',
-    positional: ['lead_id'],
-    result: 'clock',
-    prints: ['now', 'status'],
-  },
   tags: ['Sandbox'],
   summary: 'Advance a lead’s clock',
   description: `Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds with \`status\` \`advancing\`: the rest continues on its own, and get-clock shows where it is. A clock can be at most ${MOST_YEARS} years ahead, and the clocks of ${MOST_ADVANCES} of your leads can move at a time. If nothing of the kind that \`to\` names is due, the clock stays where it is.`,

@@ -3,6 +3,7 @@ import { nextDue } from '../statements/next-due.ts'
 import type { Advance, Happened, LeadClock } from '../decisions/lead-clock.ts'
 import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import { ApiError } from '../../../core/http/errors.ts'
+import { refTo } from '../../../core/http/openapi/json-schema.ts'
 import { eventName } from '../../../core/http/events.ts'
 import { timestamp } from '../../../core/http/fields.ts'
 import {
@@ -58,7 +59,17 @@ export const happenedView = z
       .object({ at: timestamp, what: z.literal('end') })
       .meta({ id: 'HappenedEnd', description: 'The lead was closed.' }),
   ])
-  .meta({ id: 'Happened' })
+  .meta({
+    id: 'Happened',
+    discriminator: {
+      propertyName: 'what',
+      mapping: {
+        event: refTo('HappenedEvent'),
+        webhook: refTo('HappenedWebhook'),
+        end: refTo('HappenedEnd'),
+      },
+    },
+  })
 
 export const stoppedView = z
   .literal('endpoint_would_pause')

@@ -14,7 +14,6 @@ type Options = Pick<SandboxRouteDependencies, 'sql' | 'clocks'>
 
 const schema = operation({
   operationId: 'getClock',
-  client: { call: 'sandbox.clock', positional: ['lead_id'], result: 'clock', prints: ['now'] },
   tags: ['Sandbox'],
   summary: 'Get a lead’s clock',
   description: 'Returns the time on a lead’s clock, whether it is moving, and what is due next.',

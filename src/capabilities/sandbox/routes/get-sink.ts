@@ -42,7 +42,6 @@ const USUAL = { status: 200, times: null, delay_ms: 0, fault: null, retry_after:
 
 const schema = operation({
   operationId: 'getSink',
-  client: { call: 'sandbox.sink', result: 'sink', prints: ['url', 'status'] },
   tags: ['Sandbox'],
   summary: 'Read the webhooks at the sink',
   description:

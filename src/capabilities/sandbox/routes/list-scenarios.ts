@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { scenarioNames, scenarios, webhooksOf } from '../decisions/scenarios.ts'
+import { oneOf } from '../../../core/http/fields.ts'
 import { eventName } from '../../../core/http/events.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { success } from '../../../core/http/response-fields.ts'
@@ -12,11 +13,12 @@ const all = scenarioNames.map((name) => ({
   webhooks: webhooksOf(name),
 }))
 
-export const scenarioName = z.enum(scenarioNames).meta({ id: 'ScenarioName' })
+export const scenarioName = z
+  .enum(scenarioNames, { error: oneOf(scenarioNames) })
+  .meta({ id: 'ScenarioName' })
 
 const schema = operation({
   operationId: 'listScenarios',
-  client: { call: 'sandbox.scenarios', result: 'scenario', prints: ['scenario', 'about'], items: 'together' },
   tags: ['Sandbox'],
   summary: 'List the scenarios',
   description:

@@ -6,12 +6,12 @@ import { insertLead } from '../../../core/leads/statements/new-lead.ts'
 import { readLeadClock } from '../statements/next-due.ts'
 import { ownsLead } from '../../../core/leads/statements/partner-reads.ts'
 import { eachField, optionalFieldNames } from '../../../core/leads/decisions/lead-fields.ts'
-import { MOST_SCENARIOS, scenarioNames, webhooksOf } from '../decisions/scenarios.ts'
+import { MOST_SCENARIOS, type ScenarioName, webhooksOf } from '../decisions/scenarios.ts'
 import type { SandboxRouteDependencies } from './dependencies.ts'
 import { fewAtATime } from './few-at-a-time.ts'
 import { ApiError, invalidRequest, retryLater, unavailable, unknownLead } from '../../../core/http/errors.ts'
 import { eventName } from '../../../core/http/events.ts'
-import { leadId, oneOf } from '../../../core/http/fields.ts'
+import { leadId } from '../../../core/http/fields.ts'
 import { scenarioName } from './list-scenarios.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
 import { leadStatus, strictBody } from '../../../core/http/schemas.ts'
@@ -38,7 +38,6 @@ const tooManyScenarios = () =>
 
 const schema = operation({
   operationId: 'runScenario',
-  client: { call: 'sandbox.runScenario', result: 'run', prints: ['lead_id', 'state'] },
   tags: ['Sandbox'],
   summary: 'Play a whole journey',
   description:
@@ -46,7 +45,7 @@ const schema = operation({
     `${MOST_SCENARIOS} of your scenarios can be played at a time.`,
   body: strictBody(
     {
-      scenario: z.enum(scenarioNames, { error: oneOf(scenarioNames) }).meta({ describedAs: 'ScenarioName' }),
+      scenario: scenarioName,
       lead_id: leadId.optional().describe('By default a new lead.'),
     },
     'scenario is required',
@@ -88,7 +87,6 @@ const schema = operation({
       },
     },
   },
-  links: { lead_id: '/data/lead_id' },
   errors: [
     invalidRequest({ field: 'scenario', problem: 'is required' }),
     unknownLead(),

@@ -24,7 +24,6 @@ function describeFaults(): string {
 
 const schema = operation({
   operationId: 'setSink',
-  client: { call: 'sandbox.setSink' },
   tags: ['Sandbox'],
   summary: 'Decide how the sink answers',
   description:

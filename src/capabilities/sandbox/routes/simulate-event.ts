@@ -13,7 +13,7 @@ import { ApiError, invalidRequest, unavailable, unknownLead } from '../../../cor
 import { leadId } from '../../../core/http/fields.ts'
 import { idempotencyKeyOf, idempotencyParameter } from '../../../core/idempotency/routes/idempotency-key.ts'
 import { operation } from '../../../core/http/openapi/operation.ts'
-import { event, simulatedKinds, tellApart } from '../../../core/http/events.ts'
+import { eventShape, eventSchema, simulatedKinds } from '../../../core/http/events.ts'
 import { eitherOr, leadStatus, strictBody } from '../../../core/http/schemas.ts'
 import { dueOf, dueView, leadClosed } from './clock-view.ts'
 import {
@@ -50,21 +50,21 @@ const body = strictBody(
   refusePayload(sent, context)
 })
 
-const simulated = tellApart(
+const simulated = eventSchema(
   'SimulatedEvent',
-  event.extend({
+  {
+    ...eventShape,
     recorded: z
       .boolean()
       .describe('`false` if the lead has this event already; the other fields are that event’s.'),
     event_id: ofEvent,
     sequence: webhookSequenceOrNone,
-  }),
+  },
   simulatedKinds,
 )
 
 const schema = operation({
   operationId: 'simulateEvent',
-  client: { call: 'sandbox.simulate', positional: ['lead_id'], result: 'simulation', prints: ['status'] },
   tags: ['Sandbox'],
   summary: 'Simulate milestones',
   description: `Makes milestones of a lead happen now, on the lead’s clock. They are recorded and sent as in production. Send \`event_name\` for one, or \`events\` for up to ${MOST_SIMULATED} in their order. \`lead_received\` cannot be simulated: create-lead makes it happen. A milestone that happens only once and is there already is not recorded again. With \`days_ago\`, a milestone is backdated: its date is older than its webhook. After a 503 the milestones may still be recorded; a repeat with the same \`Idempotency-Key\` records none of them twice.`,

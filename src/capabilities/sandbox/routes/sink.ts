@@ -40,7 +40,6 @@ export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKe
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => bytes)
   app.post<{ Params: { token: string } }>(sinkPath(':token'), {
     // not in the reference: it is the worker that calls it
-    schema: { hide: true, 'x-operation': {} },
     handler: async (request, reply) => {
       const { token } = request.params
       const isOne = isToken(token)
@@ -48,7 +47,7 @@ export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKe
       const found = isOne ? await findSinkByToken(sql, token, encryptionKeys) : undefined
       if (found === undefined) {
         await app.limitAddress(request)
-        throw new ApiError('NOT_FOUND')
+        throw new ApiError('NOT_FOUND', 'There is no such sink.')
       }
       const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const headers = Object.fromEntries(

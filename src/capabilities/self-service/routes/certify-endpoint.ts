@@ -16,7 +16,6 @@ const sandboxOnly = () =>
 
 const schema = operation({
   operationId: 'certifyEndpoint',
-  client: { call: 'endpoint.certify', result: 'endpoint', prints: ['certification'] },
   tags: ['Endpoint'],
   summary: 'Certify the new URL of your endpoint',
   description:

@@ -21,7 +21,6 @@ const ownEndpoint = endpointView
 
 const schema = operation({
   operationId: 'getEndpoint',
-  client: { call: 'endpoint.get', result: 'endpoint', prints: ['url', 'health'] },
   tags: ['Endpoint'],
   summary: 'Get your endpoint and its health',
   description:

@@ -24,7 +24,6 @@ const errors = [noObject(), selfServiceOff(), new ApiError('NO_ENDPOINT')]
 const pauseSchema = operation({
   ...shared,
   operationId: 'pauseEndpoint',
-  client: { call: 'endpoint.pause', result: 'endpoint', prints: ['health'] },
   summary: 'Pause your endpoint',
   description:
     'Holds all webhooks until you call resume-endpoint. Nothing is lost, and nothing is tried meanwhile. Pausing a paused endpoint keeps it paused.',
@@ -41,7 +40,6 @@ const pauseSchema = operation({
 const resumeSchema = operation({
   ...shared,
   operationId: 'resumeEndpoint',
-  client: { call: 'endpoint.resume', result: 'endpoint', prints: ['health'] },
   summary: 'Resume your endpoint',
   description:
     'Sends webhooks again, held ones first and in order. It ends a pause by you or by the service; a pause by our staff is ended by our staff. Webhooks that failed and wait for their next attempt are all tried now. If none waits, or they are already being sent, nothing changes.',

@@ -19,7 +19,6 @@ import { success } from '../../../core/http/response-fields.ts'
 
 const schema = operation({
   operationId: 'rotateEndpointSecret',
-  client: { call: 'endpoint.rotateSecret', result: 'endpoint', prints: ['secret'] },
   tags: ['Endpoint'],
   summary: 'Replace your signing secret',
   description:

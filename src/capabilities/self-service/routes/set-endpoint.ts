@@ -17,7 +17,6 @@ import { success } from '../../../core/http/response-fields.ts'
 
 const schema = operation({
   operationId: 'setEndpoint',
-  client: { call: 'endpoint.set', result: 'endpoint', prints: ['secret'] },
   tags: ['Endpoint'],
   summary: 'Set the URL of your endpoint',
   description:

@@ -21,7 +21,6 @@ const testRequest = z
 
 const schema = operation({
   operationId: 'testEndpoint',
-  client: { call: 'endpoint.test', result: 'test', prints: ['accepted', 'hint'] },
   tags: ['Endpoint'],
   summary: 'Send a test request to your endpoint',
   description:

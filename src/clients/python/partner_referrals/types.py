@@ -33,7 +33,17 @@ EventName: TypeAlias = (
     Literal["lead_received", "client_account_created", "credit_scan_completed", "client_engaged_in_chat", "contract_signed", "escrow_funded", "score_update", "mortgage_ready"]
     | str
 )
-"""A milestone. New ones may be added."""
+"""A milestone. New ones may be added.
+
+- `lead_received`: lead was created
+- `client_account_created`: borrower logged in and completed onboarding
+- `credit_scan_completed`: borrower completed credit scan
+- `client_engaged_in_chat`: borrower sent messages in chat
+- `contract_signed`: borrower signed the service contract
+- `escrow_funded`: borrower funded the escrow account
+- `score_update`: credit score update including per-bureau gains
+- `mortgage_ready`: borrower meets credit criteria and is ready to return to the lender
+"""
 
 LeadStatus: TypeAlias = (
     Literal["lead_received", "client_account_created", "credit_scan_completed", "contract_signed", "escrow_funded", "score_update", "mortgage_ready"]

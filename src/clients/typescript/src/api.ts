@@ -413,7 +413,18 @@ export type ErrorCode =
 
 export type Event = LeadReceivedEvent | ScoreUpdateEvent | MilestoneEvent | OtherEvent
 
-/** A milestone. New ones may be added. */
+/**
+ * A milestone. New ones may be added.
+ *
+ * - `lead_received`: lead was created
+ * - `client_account_created`: borrower logged in and completed onboarding
+ * - `credit_scan_completed`: borrower completed credit scan
+ * - `client_engaged_in_chat`: borrower sent messages in chat
+ * - `contract_signed`: borrower signed the service contract
+ * - `escrow_funded`: borrower funded the escrow account
+ * - `score_update`: credit score update including per-bureau gains
+ * - `mortgage_ready`: borrower meets credit criteria and is ready to return to the lender
+ */
 export type EventName =
   | 'lead_received'
   | 'client_account_created'

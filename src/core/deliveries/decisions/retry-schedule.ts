@@ -42,7 +42,7 @@ export function isLastButOneMade(failures: number): boolean {
 }
 
 /** Avoids a thundering herd after an outage. */
-export const JITTER = 0.2
+const JITTER = 0.2
 
 /** How long an endpoint may fail without one success before it is paused. */
 export const PAUSE_AFTER_HOURS = 72

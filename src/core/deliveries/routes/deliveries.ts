@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { ApiError, invalidPayload } from '../../http/errors.ts'
+import { oneOf } from '../../http/fields.ts'
 import { attemptTriggers, deliveryStatuses } from '../decisions/delivery.ts'
 
 /** What routes that show deliveries have in common. */
 
-export const deliveryState = z.enum(deliveryStatuses).meta({
+export const deliveryState = z.enum(deliveryStatuses, { error: oneOf(deliveryStatuses) }).meta({
   id: 'DeliveryState',
   description:
     '`pending`: to be sent. `held`: pending, while your endpoint is paused. `delivered`: your endpoint accepted it. `given_up`: the retry schedule is used up while your endpoint accepted other webhooks; the lead’s next webhook is sent, and resend-webhook sends this one again. `canceled`: our staff left it out.',

@@ -17,7 +17,7 @@ import { signedHeaders } from '../webhooks/signature.ts'
 import { eventCursor } from '../../http/cursors.ts'
 import { attemptTrigger, deliveryState, unknownEvent, unsentEvent } from './deliveries.ts'
 import { eventName } from '../../http/events.ts'
-import { eventId, leadId, oneOf, timestamp } from '../../http/fields.ts'
+import { eventId, leadId, timestamp } from '../../http/fields.ts'
 import { EXAMPLE_SECRET } from '../../http/openapi/example-secret.ts'
 import { operation } from '../../http/openapi/operation.ts'
 import { pageLimit, strictBody, stringMap } from '../../http/schemas.ts'
@@ -39,10 +39,7 @@ const body = strictBody({
     ),
   lead_id: leadId.optional().describe('Only this lead’s deliveries; by default those of all leads.'),
   states: z
-    .array(
-      z.enum(deliveryStatuses, { error: oneOf(deliveryStatuses) }).meta({ describedAs: 'DeliveryState' }),
-      'must be a list',
-    )
+    .array(deliveryState, 'must be a list')
     .min(1, 'must not be empty')
     .max(deliveryStatuses.length, `must have at most ${deliveryStatuses.length} states`)
     .optional()
@@ -141,7 +138,6 @@ const notAlone = () =>
 
 const schema = operation({
   operationId: 'getDeliveries',
-  client: { call: 'deliveries.list', result: 'delivery', prints: ['event_name', 'state'], items: 'in pages' },
   tags: ['Deliveries'],
   summary: 'List webhook deliveries',
   description: `Returns one delivery for each event that is sent to your endpoint, with its attempts and what your endpoint answered. To check a signature by hand, sign \`<webhook-id>.<webhook-timestamp>.<body>\` with your secret; that of the example is \`${EXAMPLE_SECRET}\`. With \`event_id\`, the bodies that your endpoint answered are there too: reading one is recorded as a read of personal data, since it may hold some.`,
@@ -193,7 +189,6 @@ const schema = operation({
       next: null,
     },
   },
-  links: { event_id: '/data/0/event_id', after: '/next' },
   errors: [notAlone(), unsentEvent(), unknownLead(), unknownEvent()],
 })
 

@@ -27,7 +27,6 @@ function refused(why: keyof typeof refusals): ApiError {
 
 const schema = operation({
   operationId: 'resendWebhook',
-  client: { call: 'deliveries.resend', positional: ['event_id'] },
   tags: ['Deliveries'],
   summary: 'Resend a webhook',
   description: `An open delivery is attempted now, after the lead’s earlier webhooks; if that fails, its next automatic attempt stays when it was. A settled one is sent again with the same \`webhook-id\` and the header \`webhook-replay: true\`. Resends are sent one at a time, at most five a second; up to ${most} can wait. Requesting a resend that already waits changes nothing. Resends wait while your endpoint is paused. If ${most} already wait, the response is 429 with \`Retry-After\` ${ROOM_SECONDS}, the time limit of an attempt, or ${PAUSED_SECONDS} while your endpoint is paused.`,

@@ -1,14 +1,11 @@
 import swagger from '@fastify/swagger'
-import { createJsonSchemaTransform, createJsonSchemaTransformObject } from '@fastify/type-provider-zod'
 import plugin from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import type { Environment } from '../../values/environment.ts'
-import { errorCodesOf } from '../errors.ts'
-import { complete, type Document } from './complete.ts'
-import { guide } from './guide.ts'
-import { describeSchema } from './json-schema.ts'
+import { failureResponses, responseHeaders } from './failures.ts'
+import { guides } from './guides.ts'
+import { namedSchemas } from './json-schema.ts'
 import { referencePage } from './reference-page.ts'
-import { WEBHOOK_EVENT } from './webhook-schemas.ts'
 import { webhooks } from './webhooks.ts'
 
 const tags = [
@@ -28,26 +25,16 @@ const tags = [
   { name: 'Service', description: 'The status of the service.' },
 ]
 
-/** The sandbox's routes exist in a sandbox only. */
-const tagsOf = (environment: Environment) =>
-  tags.filter(({ name }) => environment === 'sandbox' || name !== 'Sandbox')
-
-interface Options {
-  environment: Environment
-  /** How a partner sets its endpoint up: sections of the guide. */
-  setUp?: readonly string[]
-}
-
 /** What the document says beside the routes. */
-const baseOf = ({ environment, setUp = [] }: Options) => ({
+const baseOf = (environment: Environment) => ({
   openapi: '3.1.0',
   info: {
     title: 'Partner Referral Service',
     version: '1.0.0',
-    description: guide(environment, errorCodesOf(environment), setUp),
+    description: guides.map(({ inReference }) => inReference).join('\n'),
   },
   servers: [{ url: '/v1', description: 'The environment that serves this document: sandbox or production.' }],
-  tags: tagsOf(environment),
+  tags: tags.filter(({ name }) => environment === 'sandbox' || name !== 'Sandbox'),
   components: {
     securitySchemes: {
       serviceKey: {
@@ -63,12 +50,8 @@ const baseOf = ({ environment, setUp = [] }: Options) => ({
   webhooks,
 })
 
-const zodToJsonConfig = { override: describeSchema }
-const addSchemas = createJsonSchemaTransformObject({ zodToJsonConfig })
-
 /** GET /v1/openapi.json: the routes and their schemas in OpenAPI 3.1. */
-export const openapi = plugin<Options>(async (app, options) => {
-  const { environment } = options
+export const openapi = plugin<{ environment: Environment }>(async (app, { environment }) => {
   let text: string | undefined
   // before swagger, which describes every later route
   app.get('/v1/openapi.json', {
@@ -79,13 +62,26 @@ export const openapi = plugin<Options>(async (app, options) => {
     },
   })
   await app.register(swagger, {
-    openapi: baseOf(options) as object as OpenAPIV3_1.Document,
-    transform: createJsonSchemaTransform({ zodToJsonConfig }),
-    transformObject: (found) =>
-      complete(addSchemas(found) as object as Document, {
-        codes: errorCodesOf(environment),
-        always: [WEBHOOK_EVENT],
-      }) as object as OpenAPIV3_1.Document,
+    openapi: baseOf(environment) as object as OpenAPIV3_1.Document,
+    transform: ({ schema, url }) => ({ schema: schema?.openapi ?? { hide: true }, url }),
+    transformObject: (found) => complete(found as object as Found),
   })
   await app.register(referencePage, { environment })
 })
+
+interface Found {
+  openapiObject: {
+    paths: Record<string, Record<string, { 'x-parts'?: object }>>
+    components: object
+  }
+}
+
+/** Puts the parts of each operation in their place, and what they refer to. */
+function complete({ openapiObject: document }: Found) {
+  for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
+    Object.assign(operation, operation['x-parts'])
+    delete operation['x-parts']
+  }
+  const named = { headers: responseHeaders, responses: failureResponses, schemas: namedSchemas() }
+  return { ...document, components: { ...document.components, ...named } }
+}

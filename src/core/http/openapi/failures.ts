@@ -1,5 +1,6 @@
-import { ApiError, type ErrorCode, errorCatalogue, failureBody, unknownLead } from '../errors.ts'
-import { refTo } from './json-schema.ts'
+import { z } from 'zod'
+import { ApiError, type ErrorCode, errorCatalogue, failureBody } from '../errors.ts'
+import { openEnum, refTo } from './json-schema.ts'
 
 /** Errors that any request can get, and those of a request with a body. */
 const everywhere: ErrorCode[] = [
@@ -11,10 +12,55 @@ const everywhere: ErrorCode[] = [
 ]
 const withBody: ErrorCode[] = ['INVALID_PAYLOAD', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
 
-/** Example messages that say more than the catalogue's. */
-const messages: Partial<Record<ErrorCode, string>> = {
-  NOT_FOUND: unknownLead().message,
-}
+const codes = Object.keys(errorCatalogue) as ErrorCode[]
+const code = openEnum(
+  'ErrorCode',
+  codes,
+  `Which error it is. New ones may be added: go by the HTTP status then.\n\n${codes
+    .map((each) => `- \`${each}\` (${errorCatalogue[each].status})`)
+    .join('\n')}`,
+)
+
+const fieldProblem = z
+  .object({
+    field: z
+      .string()
+      .describe(
+        'The path of the field as you sent it, such as `email` or `event_payload.experian_gain`, or the name of a header.',
+      ),
+    problem: z
+      .string()
+      .describe(
+        'For people: what the field must be. It repeats nothing that you sent but a character that is not allowed.',
+      ),
+  })
+  .meta({ id: 'FieldProblem', description: 'A field of the request that is wrong.' })
+
+z.object({
+  success: z.literal(false),
+  error: z.object({
+    code,
+    message: z.string().describe('For people. Do not parse it: it may change.'),
+    fields: z
+      .array(fieldProblem)
+      .optional()
+      .describe(
+        'Of each `INVALID_PAYLOAD`, and of no other error: the fields that are wrong. Empty if no field is, for example if the body is no JSON.',
+      ),
+    next: z
+      .string()
+      .optional()
+      .describe(
+        'Only of list-events, when it cannot go on from `after`: the cursor to send as `after` instead.',
+      ),
+    lead_id: z
+      .int()
+      .optional()
+      .describe(
+        'Of a 409 or a 422 about a lead: that lead. Of an `IDEMPOTENCY_CONFLICT`, the lead that was created with the key.',
+      ),
+  }),
+}).meta({ id: 'Failure', description: 'The body of every error response.' })
 
 /** Headers of responses by name, shared by all operations. */
 export const responseHeaders = {
@@ -45,12 +91,10 @@ export const responseHeaders = {
 
 export type ResponseHeader = keyof typeof responseHeaders
 
-const onAll = ['X-Request-Id'] as const
-
 /** Those of every response, and `others`. */
 export const headersOf = (others: readonly ResponseHeader[] = []) =>
   Object.fromEntries(
-    ([...onAll, ...others] as const).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+    ['X-Request-Id', ...others].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   )
 
 const ownHeaders: Partial<Record<ErrorCode, ResponseHeader>> = {
@@ -59,109 +103,45 @@ const ownHeaders: Partial<Record<ErrorCode, ResponseHeader>> = {
   SERVICE_UNAVAILABLE: 'Retry-After',
 }
 
-/** The body of every error response, with one of these codes. */
-export const failureSchemas = (codes: readonly ErrorCode[]) => ({
-  ErrorCode: {
-    // open: a generated client that knows today's codes only would refuse the whole response
-    anyOf: [{ type: 'string', enum: codes }, { type: 'string' }],
-    description: `Which error it is. New ones may be added: go by the HTTP status then.\n\n${codes
-      .map((code) => `- \`${code}\` (${errorCatalogue[code].status})`)
-      .join('\n')}`,
-  },
-  FieldProblem: fieldProblem,
-  Failure: {
-    type: 'object',
-    description: 'The body of every error response.',
-    required: ['success', 'error'],
-    properties: {
-      success: { type: 'boolean', const: false },
-      error: {
-        type: 'object',
-        required: ['code', 'message'],
-        properties: {
-          code: { $ref: refTo('ErrorCode') },
-          message: { type: 'string', description: 'For people. Do not parse it: it may change.' },
-          fields: {
-            type: 'array',
-            items: { $ref: refTo('FieldProblem') },
-            description:
-              'Of each `INVALID_PAYLOAD`, and of no other error: the fields that are wrong. Empty if no field is, for example if the body is no JSON.',
-          },
-          next: {
-            type: 'string',
-            description:
-              'Only of list-events, when it cannot go on from `after`: the cursor to send as `after` instead.',
-          },
-          lead_id: {
-            type: 'integer',
-            description:
-              'Of a 409 or a 422 about a lead: that lead. Of an `IDEMPOTENCY_CONFLICT`, the lead that was created with the key.',
-          },
-        },
-      },
-    },
+/** JSON of a schema, with values by the name that the reference shows. */
+export const jsonOf = (schemaId: string, examples: Record<string, object>) => ({
+  'application/json': {
+    schema: { $ref: refTo(schemaId) },
+    examples: Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }])),
   },
 })
 
-const fieldProblem = {
-  type: 'object',
-  description: 'A field of the request that is wrong.',
-  required: ['field', 'problem'],
-  properties: {
-    field: {
-      type: 'string',
-      description:
-        'The path of the field as you sent it, such as `email` or `event_payload.experian_gain`, or the name of a header.',
-    },
-    problem: {
-      type: 'string',
-      description:
-        'For people: what the field must be. It repeats nothing that you sent but a character that is not allowed.',
-    },
-  },
-}
-
-const shared = (code: ErrorCode) => new ApiError(code, messages[code])
+/** One response for all errors of a status. */
+const responseOf = (errors: readonly ApiError[]) => ({
+  description: errors.map((error) => `\`${error.code}\`: ${error.message}`).join('\n\n'),
+  headers: headersOf(errors.flatMap((error) => ownHeaders[error.code] ?? [])),
+  content: jsonOf(
+    'Failure',
+    Object.fromEntries(
+      errors.map((error) => [error.code, failureBody(error.code, error.message, error.details)]),
+    ),
+  ),
+})
 
 /** Error responses by code, shared by all operations. */
-export const failureResponses = (codes: readonly ErrorCode[]) =>
-  Object.fromEntries(codes.map((code) => [code, responseOf([shared(code)])]))
+export const failureResponses = Object.fromEntries(
+  codes.map((each) => [each, responseOf([new ApiError(each)])]),
+)
 
 /** The error responses of an operation by status: the shared ones, and `errors` in their place or beside them. */
 export function failuresOf(errors: readonly ApiError[], hasBody: boolean): Record<string, object> {
-  const all = [...everywhere, ...(hasBody ? withBody : [])].map(shared).concat(errors)
-  const byStatus = Map.groupBy(all, ({ status }) => status)
+  const shared = [...everywhere, ...(hasBody ? withBody : [])].map((each) => new ApiError(each))
+  // a later one of the same code says more
+  const byCode = new Map([...shared, ...errors].map((error) => [error.code, error]))
+  const byStatus = Map.groupBy(byCode.values(), ({ status }) => status)
   return Object.fromEntries(
-    Array.from(byStatus, ([status, sameStatus]) => {
-      // a later one of the same code says more
-      const byCode = new Map(sameStatus.map((error) => [error.code, error]))
-      return [status, referenceTo([...byCode.values()]) ?? responseOf([...byCode.values()])]
-    }),
+    Array.from(byStatus, ([status, found]) => [status, sharedOf(found) ?? responseOf(found)]),
   )
 }
 
 /** A reference to the shared response, if it says all that there is to say. */
-function referenceTo([error, ...others]: ApiError[]): object | undefined {
-  if (error === undefined || others.length > 0 || error.message !== shared(error.code).message)
-    return undefined
-  return { $ref: `#/components/responses/${error.code}` }
-}
-
-/** One response for all errors of a status. */
-function responseOf(errors: readonly ApiError[]) {
-  const examples = errors.map(
-    ({ code, message, details }) => [code, { value: failureBody(code, message, details) }] as const,
-  )
-  return {
-    description: errors.map(({ code, message }) => `\`${code}\`: ${message}`).join('\n\n'),
-    headers: headersOf(errors.flatMap(({ code }) => ownHeaders[code] ?? [])),
-    content: {
-      'application/json': {
-        schema: { $ref: refTo('Failure') },
-        ...(examples.length === 1
-          ? { example: examples[0]?.[1].value }
-          : { examples: Object.fromEntries(examples) }),
-      },
-    },
-  }
+function sharedOf([error, ...others]: readonly ApiError[]): object | undefined {
+  if (error === undefined || others.length > 0) return undefined
+  const isShared = error.message === errorCatalogue[error.code].message
+  return isShared ? { $ref: `#/components/responses/${error.code}` } : undefined
 }

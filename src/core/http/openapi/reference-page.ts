@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import Fastify, { type FastifyPluginAsync } from 'fastify'
 import type { Environment } from '../../values/environment.ts'
+import { guides, llmsText } from './guides.ts'
 
 const TITLE = 'Partner Referral Service: API reference'
 
@@ -55,8 +56,7 @@ const configuration = {
   agent: { disabled: true },
   mcp: { disabled: true },
   hideClientButton: true,
-  // the samples of each operation are those of x-codeSamples
-  hiddenClients: true,
+  defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
   showDeveloperTools: 'never',
   documentDownloadType: 'json',
   orderSchemaPropertiesBy: 'preserve',
@@ -83,18 +83,18 @@ export const referencePage: FastifyPluginAsync<{ environment: Environment }> = a
 ) => {
   const start = startIn(environment)
   let viewer: ReturnType<typeof loadViewer> | undefined
-  const hidden = { schema: { hide: true, 'x-operation': {} } }
   app.addHook('onRequest', async (request, reply) => {
     await app.limitAddress(request)
     // browsers ask with the ETag whether the viewer has changed
     reply.headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' })
   })
   for (const url of ['/docs', '/docs/'])
-    app.get(url, hidden, (_request, reply) => reply.type('text/html; charset=utf-8').send(page))
-  app.get('/docs/reference.js', hidden, (_request, reply) =>
-    reply.type('text/javascript; charset=utf-8').send(start),
-  )
-  app.get('/docs/viewer.js', hidden, async (request, reply) => {
+    app.get(url, (_request, reply) => reply.type('text/html; charset=utf-8').send(page))
+  app.get('/docs/reference.js', (_request, reply) => reply.type('text/javascript; charset=utf-8').send(start))
+  for (const { path, text } of guides)
+    app.get(path, (_request, reply) => reply.type('text/markdown; charset=utf-8').send(text))
+  app.get('/llms.txt', (_request, reply) => reply.type('text/plain; charset=utf-8').send(llmsText))
+  app.get('/docs/viewer.js', async (request, reply) => {
     viewer ??= loadViewer()
     const { zipped, etag } = await viewer
     reply.header('etag', etag)

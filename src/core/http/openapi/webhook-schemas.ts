@@ -1,12 +1,10 @@
 import { z } from 'zod'
 import { milestoneNames, milestones } from '../../leads/decisions/milestones.ts'
 import { CERTIFICATION_TYPE, PING_TYPE } from '../../deliveries/webhooks/service-calls.ts'
-import { event, kindsOf, laterName } from '../events.ts'
+import { discriminated } from './json-schema.ts'
+import { eventShape, kindsOf, laterName } from '../events.ts'
 import { environment } from '../schemas.ts'
 import { ofLead, ofPartner, webhookSequence } from '../response-fields.ts'
-
-/** The schema of all requests to an endpoint. No operation refers to it: it is for receivers. */
-export const WEBHOOK_EVENT = 'WebhookEvent'
 
 const sentAt = z.string().meta({ format: 'date-time', description: 'ISO 8601.' })
 const sameTime = sentAt.describe('The same time as `created_at`, in ISO 8601.')
@@ -19,7 +17,7 @@ export const milestoneWebhooks = kindsOf(webhookNames, 'MilestoneWebhookType').m
     const data = z
       .object({
         event_id: z.string().describe('The same as the header `webhook-id`.'),
-        ...event.shape,
+        ...eventShape,
         ...fields,
         lead_id: ofLead,
         partner_lead_id: z.string().nullable().describe('As it was when the event was recorded.'),
@@ -54,17 +52,18 @@ export const serviceCalls = [
   return { type, schemaId, description, schema }
 })
 
-const OTHERS = 'OtherWebhook'
-z.object({
-  type: laterName([...webhookNames, ...serviceCalls.map(({ type }) => type)]),
-  timestamp: sentAt,
-  data: z.record(z.string(), z.unknown()),
-}).meta({ id: OTHERS })
+const others = z
+  .object({
+    type: laterName([...webhookNames, ...serviceCalls.map(({ type }) => type)]),
+    timestamp: sentAt,
+    data: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'OtherWebhook' })
 
-const all = [...milestoneWebhooks, ...serviceCalls].map(({ schema }): z.ZodObject => schema)
-z.discriminatedUnion('type', all as [z.ZodObject, ...z.ZodObject[]]).meta({
-  id: WEBHOOK_EVENT,
-  others: OTHERS,
-  description:
-    'Any request to your endpoint. Accept and ignore a `type` that you do not know: new ones may be added.',
-})
+discriminated(
+  'WebhookEvent',
+  'type',
+  [...milestoneWebhooks, ...serviceCalls.map(({ type, ...call }) => ({ ...call, names: [type] }))],
+  others,
+  'Any request to your endpoint. Accept and ignore a `type` that you do not know: new ones may be added.',
+)

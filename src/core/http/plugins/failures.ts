@@ -34,8 +34,8 @@ export const failures = plugin(async (app) => {
       .headers(headers)
       .send(failureBody(code, message, about))
   })
-  app.setNotFoundHandler(() => {
-    throw new ApiError('NOT_FOUND')
+  app.setNotFoundHandler((request) => {
+    throw unknownPath(pathOf(request.url))
   })
   // before Fastify reads and checks the body
   app.addHook('onRequest', async (request) => {
@@ -75,12 +75,12 @@ function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
     return invalidRequest(...faultsOf(error.validation as FastifySchemaValidationError[], request))
   }
   if (isDatabaseAway(error) || error instanceof SealError) return unavailable()
+  // the files of /console send it for a path outside of them
+  if (error.statusCode === 403) return unknownPath(pathOf(request.url))
   return new ApiError(codeOfStatus(error.statusCode ?? 500))
 }
 
 function codeOfStatus(status: number): ErrorCode {
-  // the files of /console send it for a path outside of them
-  if (status === 403) return 'NOT_FOUND'
   const codes = Object.keys(errorCatalogue) as ErrorCode[]
   const known = codes.find((code) => errorCatalogue[code].status === status)
   return known ?? (status >= 400 && status < 500 ? 'INVALID_PAYLOAD' : 'INTERNAL_ERROR')

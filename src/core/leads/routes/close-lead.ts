@@ -21,12 +21,6 @@ const meanings = Object.entries(closeReasons)
 
 const schema = operation({
   operationId: 'closeLead',
-  client: {
-    call: 'leads.close',
-    positional: ['lead_id', 'reason'],
-    result: 'closing',
-    prints: ['closed_at'],
-  },
   tags: ['Leads'],
   summary: 'Close a lead',
   description:

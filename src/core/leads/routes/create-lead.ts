@@ -43,7 +43,6 @@ const borrower = { first_name: 'Ada', last_name: 'Miller', email: 'ada.miller@ex
 
 const schema = operation({
   operationId: 'createLead',
-  client: { call: 'leads.create', open: true, result: 'lead', prints: ['lead_id'], ownKey: true },
   tags: ['Leads'],
   summary: 'Refer a borrower',
   description:
@@ -98,7 +97,6 @@ const schema = operation({
       duplicate_of: 1042,
     },
   },
-  links: { lead_id: '/lead_id' },
   errors: [
     invalidRequest(
       { field: 'email', problem: 'must be a valid email address' },

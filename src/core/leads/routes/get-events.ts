@@ -14,13 +14,6 @@ import { streamed } from '../../http/streamed.ts'
 
 const schema = operation({
   operationId: 'getEvents',
-  client: {
-    call: 'leads.history',
-    positional: ['lead_id'],
-    result: 'event',
-    prints: ['event_name'],
-    items: 'together',
-  },
   tags: ['Leads'],
   summary: 'List a lead’s events',
   description:

@@ -50,7 +50,6 @@ const closing = z
 
 const schema = operation({
   operationId: 'getLead',
-  client: { call: 'leads.get', positional: ['lead_id'], result: 'lead', prints: ['status'] },
   tags: ['Leads'],
   summary: 'Get a lead’s current state',
   description:

@@ -12,7 +12,7 @@ import type { Sql } from '../../database/orm.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { feedCursor, NOW, readFeedCursor, writeFeedCursor } from '../../http/cursors.ts'
 import { ApiError, invalidRequest, retryLater } from '../../http/errors.ts'
-import { event, feedEventName, feedKinds, feedPayload, tellApart } from '../../http/events.ts'
+import { eventShape, eventSchema, feedKinds } from '../../http/events.ts'
 import { flag, integer } from '../../http/fields.ts'
 import { createFeedWatch, MOST_WAITS } from './feed-watch.ts'
 import { operation } from '../../http/openapi/operation.ts'
@@ -37,13 +37,11 @@ const body = strictBody({
   webhooks: flag.default(false).describe('`true`: each event has `webhook_body`.'),
 }).describe('All fields are optional.')
 
-const feedEvent = tellApart(
+const feedEvent = eventSchema(
   'FeedEvent',
-  z.object({
+  {
     event_id: ofEvent,
-    ...event.shape,
-    event_name: feedEventName,
-    event_payload: feedPayload,
+    ...eventShape,
     lead_id: ofLead,
     partner_lead_id: yourLeadId,
     sequence: webhookSequenceOrNone,
@@ -55,13 +53,12 @@ const feedEvent = tellApart(
       .describe(
         'The body of its webhook, byte for byte, if the request has `webhooks`; `null` for an event that is not sent.',
       ),
-  }),
+  },
   feedKinds,
 )
 
 const schema = operation({
   operationId: 'listEvents',
-  client: { call: 'events.follow', result: 'event', prints: ['event_name', 'place'], items: 'in pages' },
   tags: ['Deliveries'],
   summary: 'Poll for events of all leads',
   description:
@@ -100,7 +97,6 @@ const schema = operation({
       has_more: false,
     },
   },
-  links: { after: '/next' },
   errors: [
     invalidRequest({ field: 'after', problem: 'must be the next of an earlier response, or now' }),
     lostPlace({ generation: 28_252_800, txid: '81201', leadId: 1040, position: 2 }),

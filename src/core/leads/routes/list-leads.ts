@@ -57,7 +57,6 @@ const body = strictBody({
 
 const schema = operation({
   operationId: 'listLeads',
-  client: { call: 'leads.list', result: 'lead', prints: ['lead_id', 'status'], items: 'in pages' },
   tags: ['Leads'],
   summary: 'List your leads',
   description:
@@ -93,7 +92,6 @@ const schema = operation({
       next: null,
     },
   },
-  links: { lead_id: '/data/0/lead_id', after: '/next' },
   errors: [invalidRequest({ field: 'limit', problem: 'must be at most 100' })],
 })
 

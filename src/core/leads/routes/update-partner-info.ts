@@ -73,7 +73,6 @@ const listed = new Intl.ListFormat('en-GB').format(changeableFields.map((name) =
 
 const schema = operation({
   operationId: 'updatePartnerInfo',
-  client: { call: 'leads.update', open: true, positional: ['lead_id'] },
   tags: ['Leads'],
   summary: 'Change a lead and its metadata',
   description: `Changes one lead, not your account. Fields that you do not send keep their value; \`null\` removes a field. ${listed} change the lead. Any other field is stored as metadata under its own name: 1 to 64 printable characters, up to ${MAX_CUSTOM_FIELDS} custom fields for each lead. Fields that the service owns or that identify the borrower cannot be changed.`,

@@ -24,7 +24,6 @@ type Options = Pick<
 
 const schema = operation({
   operationId: 'useSink',
-  client: { call: 'sandbox.useSink', result: 'endpoint', prints: ['url'] },
   tags: ['Sandbox'],
   summary: 'Receive webhooks at a sink of ours',
   description:
