@@ -113,14 +113,13 @@ describe('the message for a mistake', () => {
     expect(await messageOf(path, body)).toBe(`Invalid request: ${message}`)
   })
 
-  it.each([
-    ['{"lead_id": 1,\n "x": }', 'see line 2, column 7'],
-    ['{"lead_id": 1', 'see line 1, column 14'],
-    ['lead_id=1', 'see line 1, column 1'],
-  ])('a body that is no JSON: %j', async (text, place) => {
-    const { status, body } = await partner.post('get-lead', text)
-    expect([status, body.error.message]).toEqual([400, `The request body is not valid JSON: ${place}.`])
-  })
+  it.each(['{"lead_id": 1,\n "x": }', '{"lead_id": 1', 'lead_id=1'])(
+    'a body that is no JSON: %j',
+    async (text) => {
+      const { status, body } = await partner.post('get-lead', text)
+      expect([status, body.error.message]).toEqual([400, 'The request body is not valid JSON.'])
+    },
+  )
 
   it('a lead that is closed, which the error names', async () => {
     const leadId = await partner.createLead()

@@ -1,20 +1,11 @@
-import { createSecureContext } from 'node:tls'
-
 /** PEM: the certificate chain and its private key. */
 export interface TlsFiles {
   cert: Buffer | string
   key: Buffer | string
 }
 
-/** X25519MLKEM768 needs Node 24.5: the OpenSSL of older versions rejects a list with an unknown name. */
-function isKnown(group: string): boolean {
-  try {
-    createSecureContext({ ecdhCurve: group })
-    return true
-  } catch {
-    return false
-  }
-}
+/** The OpenSSL of older versions rejects a list with an unknown name. */
+const hasPostQuantum = Number.parseFloat(process.versions.openssl) >= 3.5
 
 /**
  * Mozilla's "intermediate" profile, guidelines 6.0 (https://ssl-config.mozilla.org/guidelines/6.0.json): every
@@ -33,7 +24,7 @@ export const tlsProfile = {
     'ECDHE-ECDSA-CHACHA20-POLY1305',
     'ECDHE-RSA-CHACHA20-POLY1305',
   ].join(':'),
-  ecdhCurve: ['X25519MLKEM768', 'X25519', 'prime256v1', 'secp384r1'].filter(isKnown).join(':'),
+  ecdhCurve: `${hasPostQuantum ? 'X25519MLKEM768:' : ''}X25519:prime256v1:secp384r1`,
   // every suite is secure: let the client choose the one that its hardware accelerates
   honorCipherOrder: false,
 }

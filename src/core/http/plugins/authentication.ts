@@ -15,7 +15,6 @@ import {
 import { MINUTE_MS } from '../../values/durations.ts'
 import type { Environment } from '../../values/environment.ts'
 import { ApiError, unavailable } from '../errors.ts'
-import { recentKeys } from '../recent-keys.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -49,13 +48,15 @@ const KEY_END = 4
 /** How long a key is cached: a revoked key is accepted for at most that long, and what was accepted goes on for as long. */
 export const CACHE_MS = 1000
 const CACHED_KEYS = 10_000
+const RECENT_MS = 10 * MINUTE_MS
 const TOUCH_MS = MINUTE_MS
 
 /**
  * Checks API keys. A key that is unknown, expired or revoked gets the same response, as does a mistyped one; the reason is only in the log.
  */
 export const authentication = plugin<Options>(async (app, { sql, environment, isDatabaseReady }) => {
-  const recent = recentKeys()
+  /** Keys that were good a short time ago still work while others at their address send bad ones. */
+  const recent = new LRUCache<string, true>({ max: CACHED_KEYS, ttl: RECENT_MS, ttlResolution: 0 })
   const touched = new LRUCache<number, true>({ max: CACHED_KEYS, ttl: TOUCH_MS, ttlResolution: 0 })
 
   // routes query the database only after this
@@ -107,8 +108,8 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
     const fault = refuseKey(key, environment)
     if (fault !== undefined) throw await refusedKey(request, fault, key)
     const hash = hashOf(key)
-    const find = () => lookUp(request, hash, key)
-    const owner = await (recent.has(hash) ? find() : app.limitLookups(request, find))
+    if (!recent.has(hash)) await app.limitLookups(request)
+    const owner = await lookUp(request, hash, key)
     request.acceptedKey = { key, hash, at: performance.now() }
     request.partnerId = owner.partnerId
     request.keyId = owner.keyId

@@ -1,14 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
-import { type ParseError, parse as parseTolerantly } from 'jsonc-parser'
 import { DEEPEST_JSON, isTooDeep } from '../../values/json-depth.ts'
 import { ApiError, invalidPayload } from '../errors.ts'
 
 const BYTE_ORDER_MARK = /^\uFEFF/
-
-/** The parser that says where a fault is calls itself at each bracket. */
-const MOST_BRACKETS = 500
 
 /** Accepts only JSON in UTF-8, and not nested too deep. Invalid bodies are rejected, never repaired. */
 export const jsonBody = plugin(async (app) => {
@@ -34,17 +30,6 @@ function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8').replace(BYTE_ORDER_MARK, ''))
   } catch {
-    throw invalidPayload(`The request body is not valid JSON${placeOf(bytes.toString('utf8'))}.`)
+    throw invalidPayload('The request body is not valid JSON.')
   }
-}
-
-/** Where it is not, which V8 says of some faults only, and never without a part of the body. */
-function placeOf(text: string): string {
-  if (text.split(/[[{]/, MOST_BRACKETS + 1).length > MOST_BRACKETS) return ''
-  const faults: ParseError[] = []
-  parseTolerantly(text, faults, { disallowComments: true })
-  const [first] = faults
-  if (first === undefined) return ''
-  const before = text.slice(0, first.offset).split('\n')
-  return `: see line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`
 }

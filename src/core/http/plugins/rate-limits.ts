@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { MINUTE_MS } from '../../values/durations.ts'
 import { retryLater } from '../errors.ts'
-import { WindowStore } from '../window-store.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -11,13 +10,8 @@ declare module 'fastify' {
     limitAddress(request: FastifyRequest): Promise<void>
     /** Counts a request without a valid key against its address. @throws {ApiError} RATE_LIMITED */
     limitRefusals(request: FastifyRequest): Promise<void>
-    /**
-     * Looks up a key that may be invalid, unless its address has used up its refusals. An address never has more
-     * concurrent lookups than refusals left.
-     *
-     * @throws {ApiError} RATE_LIMITED
-     */
-    limitLookups<Owner>(request: FastifyRequest, lookUp: () => Promise<Owner>): Promise<Owner>
+    /** Refuses a request whose address has used up its refusals. @throws {ApiError} RATE_LIMITED */
+    limitLookups(request: FastifyRequest): Promise<void>
     /** Counts an authenticated request against its partner. @throws {ApiError} RATE_LIMITED */
     limitPartner(request: FastifyRequest): Promise<void>
     /**
@@ -42,7 +36,7 @@ type Count = ReturnType<FastifyInstance['createRateLimit']>
  * for the 5,000 most recent partners or addresses.
  */
 export const rateLimits = plugin<{ perMinute: number }>(async (app, { perMinute }) => {
-  await app.register(rateLimit, { global: false, store: WindowStore })
+  await app.register(rateLimit, { global: false })
   app.decorate('limitArrivals', (max, keyGenerator) => {
     const count = app.createRateLimit({ max, timeWindow: MINUTE_MS, keyGenerator })
     return async (request) => refuseExceeded(await count(request))
@@ -50,7 +44,7 @@ export const rateLimits = plugin<{ perMinute: number }>(async (app, { perMinute 
   if (perMinute === 0) {
     app.decorate('limitAddress', unlimited)
     app.decorate('limitRefusals', unlimited)
-    app.decorate('limitLookups', (_request, lookUp) => lookUp())
+    app.decorate('limitLookups', unlimited)
     app.decorate('limitPartner', unlimited)
     return
   }
@@ -58,24 +52,12 @@ export const rateLimits = plugin<{ perMinute: number }>(async (app, { perMinute 
     app.createRateLimit({ max: perMinute, timeWindow: MINUTE_MS, ...(keyGenerator && { keyGenerator }) })
   const refusals = counter()
   const ofPartner = counter(({ partnerId }) => partnerId)
-  const inFlight = new Map<string, number>()
   app.decorate('limitAddress', limit(counter()))
   app.decorate('limitRefusals', limit(refusals))
   app.decorate('limitPartner', limit(ofPartner))
-  app.decorate('limitLookups', async (request, lookUp) => {
+  app.decorate('limitLookups', async (request) => {
     const state = await refusals(request, { increment: false })
-    if (state.isAllowed) return lookUp()
-    const { key: address, remaining, ttlInSeconds } = state
-    const others = inFlight.get(address) ?? 0
-    if (others >= remaining) throw rateLimited(ttlInSeconds)
-    inFlight.set(address, others + 1)
-    try {
-      return await lookUp()
-    } finally {
-      const left = (inFlight.get(address) ?? 1) - 1
-      if (left > 0) inFlight.set(address, left)
-      else inFlight.delete(address)
-    }
+    if (!state.isAllowed && state.remaining === 0) throw rateLimited(state.ttlInSeconds)
   })
 })
 
