@@ -2,17 +2,14 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { issueKey } from '../../src/core/partners/statements/keys.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
 
-const SEND = 'Send "Authorization: Service-Key <API_KEY>".'
-const refusal = (why: string) => ({
+const refusal = {
   success: false,
-  error: { code: 'AUTH_FAILED', message: `Authentication failed: ${why}` },
-})
-const refusedKey = (key: string) =>
-  refusal(
-    /^prs_(test|live)_/.test(key)
-      ? `the key ending in …${key.slice(-4)} is unknown, mistyped or no longer valid.`
-      : 'keys begin with prs_test_ (sandbox) or prs_live_ (production), and what you sent does not. Send your key in place of <API_KEY>.',
-  )
+  error: {
+    code: 'AUTH_FAILED',
+    message:
+      'Authentication failed: send the header "Authorization: Service-Key <API_KEY>" with a valid key.',
+  },
+}
 
 describe('authentication', () => {
   let api: Api
@@ -35,27 +32,27 @@ describe('authentication', () => {
     '%s needs a key: without one 401 AUTH_FAILED',
     async (path) => {
       const { status, body, headers } = await api.post(path, { lead_id: 1 })
-      expect([status, body]).toEqual([401, refusal(`there is no Authorization header. ${SEND}`)])
+      expect([status, body]).toEqual([401, refusal])
       expect(headers['www-authenticate']).toBe('Service-Key')
       expect(lastLogged('"authentication"')).toMatchObject({ authentication: 'missing', status: 401 })
     },
   )
 
   it.each([
-    ['', 'the Authorization header has no scheme.'],
-    ['Service-Key', 'the Authorization header has no key.'],
-    ['Service-Key ', 'the Authorization header has no key.'],
-    ['Bearer KEY', 'the scheme of the Authorization header is Service-Key, not Bearer.'],
-    ['Basic S0VZ', 'the scheme of the Authorization header is Service-Key, not Basic.'],
-    ['KEY', 'the Authorization header has no scheme.'],
-    ['Service-KeyKEY', 'the Authorization header has no scheme.'],
-    ['Service-Key\tKEY', 'the Authorization header has no scheme.'],
-    ['Service-Key KEY x', 'the Authorization header has no scheme.'],
-    ['Service-Key KEY, Service-Key KEY', 'the Authorization header has no scheme.'],
-    ['Service Key KEY', 'the Authorization header has no scheme.'],
-  ])('refuses a wrongly prefixed key: %j', async (pattern, why) => {
+    '',
+    'Service-Key',
+    'Service-Key ',
+    'Bearer KEY',
+    'Basic S0VZ',
+    'KEY',
+    'Service-KeyKEY',
+    'Service-Key\tKEY',
+    'Service-Key KEY x',
+    'Service-Key KEY, Service-Key KEY',
+    'Service Key KEY',
+  ])('refuses a wrongly prefixed key: %j', async (pattern) => {
     const { status, body } = await ping({ authorization: pattern.replaceAll('KEY', partner.key) })
-    expect([status, body]).toEqual([401, refusal(`${why} ${SEND}`)])
+    expect([status, body]).toEqual([401, refusal])
   })
 
   it.each(['Service-Key', 'service-key', 'SERVICE-KEY', 'Service-Key '])(
@@ -80,7 +77,7 @@ describe('authentication', () => {
       `"${partner.key}"`,
     ]) {
       const { status, body } = await withKey(key)
-      expect([status, body]).toEqual([401, refusedKey(key)])
+      expect([status, body]).toEqual([401, refusal])
       expect(lastLogged('"authentication"')).toMatchObject({ authentication: 'malformed' })
     }
   })
@@ -101,7 +98,7 @@ describe('authentication', () => {
       [partner.key, 'expired'],
     ] as const) {
       const { status, body } = await withKey(key)
-      expect([status, body]).toEqual([401, refusedKey(key)])
+      expect([status, body]).toEqual([401, refusal])
       expect(lastLogged('"authentication"')).toMatchObject({
         authentication: reason,
         status: 401,

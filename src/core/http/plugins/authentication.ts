@@ -6,9 +6,7 @@ import {
   findKeyOwner,
   hashOf,
   type KeyOwner,
-  type KeyRefusal,
   type RefusedKey,
-  PREFIXES,
   refuseKey,
   touchKey,
 } from '../../partners/statements/keys.ts'
@@ -22,8 +20,8 @@ declare module 'fastify' {
     partnerId: number
     /** The id of the key that authenticated it. */
     keyId: number
-    /** The key that was accepted, and when. */
-    acceptedKey: { key: string; hash: string; at: number } | undefined
+    /** The hash of the key that was accepted, and when. */
+    acceptedKey: { hash: string; at: number } | undefined
   }
   interface FastifyInstance {
     /** Authenticates by `Authorization: Service-Key <API_KEY>`, before the body is read. */
@@ -42,9 +40,6 @@ interface Options {
 // a scheme is written in any case: RFC 9110, 11.1
 const CREDENTIALS = /^(\S+)(?: +(\S+))? *$/
 const OUR_SCHEME = 'service-key'
-const SEND = 'Send "Authorization: Service-Key <API_KEY>"'
-/** Of a key, as staff see it too. */
-const KEY_END = 4
 /** How long a key is cached: a revoked key is accepted for at most that long, and what was accepted goes on for as long. */
 export const CACHE_MS = 1000
 const CACHED_KEYS = 10_000
@@ -52,7 +47,7 @@ const RECENT_MS = 10 * MINUTE_MS
 const TOUCH_MS = MINUTE_MS
 
 /**
- * Checks API keys. A key that is unknown, expired or revoked gets the same response, as does a mistyped one; the reason is only in the log.
+ * Checks API keys. All that are refused get the same response, but for a key of the other environment.
  */
 export const authentication = plugin<Options>(async (app, { sql, environment, isDatabaseReady }) => {
   /** Keys that were good a short time ago still work while others at their address send bad ones. */
@@ -73,22 +68,22 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
     )
   }
 
-  async function refused(request: FastifyRequest, reason: string, message: string): Promise<ApiError> {
+  /** The reason is only in the log, but for what the sender knows already. */
+  async function refused(request: FastifyRequest, reason: string): Promise<ApiError> {
     request.refusal = reason
     await app.limitRefusals(request)
-    return new ApiError('AUTH_FAILED', `Authentication failed: ${message}.`, {
-      'www-authenticate': 'Service-Key',
-    })
+    const message =
+      reason === 'wrong_environment'
+        ? `Authentication failed: this is the ${environment} environment, and the key belongs to the other one.`
+        : undefined
+    return new ApiError('AUTH_FAILED', message, { 'www-authenticate': 'Service-Key' })
   }
 
-  const refusedKey = (request: FastifyRequest, reason: KeyRefusal, key: string) =>
-    refused(request, reason, describeRefusal(reason, key, environment))
-
-  async function lookUp(request: FastifyRequest, hash: string, key: string): Promise<KeyOwner> {
+  async function lookUp(request: FastifyRequest, hash: string): Promise<KeyOwner> {
     const owner = await ownerOf(hash)
     if ('refusal' in owner) {
       recent.delete(hash)
-      throw await refusedKey(request, owner.refusal, key)
+      throw await refused(request, owner.refusal)
     }
     recent.set(hash, true)
     return owner
@@ -99,18 +94,15 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
   app.decorateRequest('acceptedKey', undefined)
   app.decorate('authenticate', async (request: FastifyRequest) => {
     const { authorization } = request.headers
-    if (authorization === undefined)
-      throw await refused(request, 'missing', `there is no Authorization header. ${SEND}`)
+    if (authorization === undefined) throw await refused(request, 'missing')
     const [, scheme = '', key] = CREDENTIALS.exec(authorization) ?? []
-    if (scheme.toLowerCase() !== OUR_SCHEME || key === undefined) {
-      throw await refused(request, 'wrong_scheme', `${describeScheme(scheme, key)}. ${SEND}`)
-    }
+    if (scheme.toLowerCase() !== OUR_SCHEME || key === undefined) throw await refused(request, 'wrong_scheme')
     const fault = refuseKey(key, environment)
-    if (fault !== undefined) throw await refusedKey(request, fault, key)
+    if (fault !== undefined) throw await refused(request, fault)
     const hash = hashOf(key)
     if (!recent.has(hash)) await app.limitLookups(request)
-    const owner = await lookUp(request, hash, key)
-    request.acceptedKey = { key, hash, at: performance.now() }
+    const owner = await lookUp(request, hash)
+    request.acceptedKey = { hash, at: performance.now() }
     request.partnerId = owner.partnerId
     request.keyId = owner.keyId
     touch(owner)
@@ -119,29 +111,10 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
   app.decorate('authenticateAgain', async (request: FastifyRequest) => {
     const { acceptedKey: accepted } = request
     if (accepted === undefined || performance.now() - accepted.at < CACHE_MS) return
-    await lookUp(request, accepted.hash, accepted.key)
+    await lookUp(request, accepted.hash)
     accepted.at = performance.now()
   })
 })
-
-/** What is not even like a key is probably a placeholder, or a key behind one. */
-function describeRefusal(reason: KeyRefusal, key: string, environment: Environment): string {
-  if (reason === 'wrong_environment')
-    return `this is the ${environment} environment, and the key belongs to the other one`
-  const { sandbox, production } = PREFIXES
-  if (!key.startsWith(sandbox) && !key.startsWith(production))
-    return `keys begin with ${sandbox} (sandbox) or ${production} (production), and what you sent does not. Send your key in place of <API_KEY>`
-  return `the key ending in …${key.slice(-KEY_END)} is unknown, mistyped or no longer valid`
-}
-
-/** A scheme is a word; a key sent without one is not repeated. */
-function describeScheme(scheme: string, key: string | undefined): string {
-  if (scheme.toLowerCase() === OUR_SCHEME) return 'the Authorization header has no key'
-  const isScheme = key !== undefined && /^[A-Za-z-]{1,20}$/.test(scheme)
-  return isScheme
-    ? `the scheme of the Authorization header is Service-Key, not ${scheme}`
-    : 'the Authorization header has no scheme'
-}
 
 type Found = Promise<KeyOwner | RefusedKey>
 

@@ -6,7 +6,7 @@ import { ApiKey } from '../tables/api-key.ts'
 import { Partner } from '../tables/partner.ts'
 import { type Em, type Sql, sqlIn } from '../../database/orm.ts'
 
-export const PREFIXES: Record<Environment, string> = { sandbox: 'prs_test_', production: 'prs_live_' }
+const PREFIXES: Record<Environment, string> = { sandbox: 'prs_test_', production: 'prs_live_' }
 const FORMAT = /^(prs_(?:test|live)_)([0-9a-f]{64})([0-9a-f]{8})$/
 
 const checksum = (secret: string) => crc32(secret).toString(16).padStart(8, '0')
