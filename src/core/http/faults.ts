@@ -1,7 +1,7 @@
 import type { FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import { z } from 'zod'
 import { type Fault, lineOf } from './errors.ts'
-import { notFields, printable, unknownIn } from './unknown-fields.ts'
+import { notAmong, printable, unknownFaults, unknownIn } from './unknown-fields.ts'
 
 /** zod’s code for a field that a strict body does not have. */
 const UNKNOWN_FIELDS = 'unrecognized_keys'
@@ -35,7 +35,7 @@ function describe(
   body: unknown,
 ): Fault[] {
   const at = nameOf(instancePath.slice(1), body)
-  if (keyword === UNKNOWN_FIELDS) return unknownAt(at, JSON.parse(message) as Fault[])
+  if (keyword === UNKNOWN_FIELDS) return unknownAt(at, unknownFaults(params['keys'] as string[], message))
   const own = at === '' ? { problem: `the request body ${message}` } : { field: at, problem: message }
   const { faults } = (params['params'] ?? {}) as { faults?: Fault[] }
   if (faults === undefined || faults.length === 0) return [own]
@@ -67,5 +67,5 @@ function unknownFields({ body, routeOptions }: FastifyRequest): Fault[] {
   if (!isLenient) return []
   const fields = Object.keys(schema.shape)
   // the message names them; they are ignored, so they are not what is wrong
-  return notFields(unknownIn(body, fields), fields).map((fault) => ({ problem: lineOf(fault) }))
+  return unknownFaults(unknownIn(body, fields), notAmong(fields)).map((fault) => ({ problem: lineOf(fault) }))
 }

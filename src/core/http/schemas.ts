@@ -5,7 +5,7 @@ import { anyCloseReasonNames, closeReasons, serviceCloseReasons } from '../leads
 import { type Fault, invalidRequest, unknownLead } from './errors.ts'
 import { integer, leadId } from './fields.ts'
 import { openEnum } from './openapi/json-schema.ts'
-import { notFields } from './unknown-fields.ts'
+import { notAmong } from './unknown-fields.ts'
 import { message, success } from './response-fields.ts'
 
 /** What several routes take or answer. What only one does is in that route's file. */
@@ -15,12 +15,10 @@ export function strictBody<Shape extends z.ZodRawShape>(shape: Shape, needs = ''
   return z.strictObject(shape, strictly(shape, `must be a JSON object${needs && `; ${needs}`}`))
 }
 
-/** The messages of a strict object: what it `must` be, and which fields it has; these as JSON, for `faultsOf`. */
+/** The messages of a strict object: what it `must` be, and which fields it has. */
 export const strictly = (shape: object, must: string) => ({
-  error: ({ code, ...issue }: z.core.$ZodRawIssue) =>
-    code === 'unrecognized_keys'
-      ? JSON.stringify(notFields(issue['keys'] as string[], Object.keys(shape)))
-      : must,
+  error: ({ code }: z.core.$ZodRawIssue) =>
+    code === 'unrecognized_keys' ? notAmong(Object.keys(shape)) : must,
 })
 
 /** What a rule about several fields says of each, for `faultsOf`. Their paths begin where the rule stands. */

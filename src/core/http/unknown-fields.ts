@@ -31,12 +31,15 @@ export function ignoredIn(body: unknown, fields: readonly string[]): string[] | 
   return unknown.length === 0 ? undefined : unknown.slice(0, MOST_IGNORED).map(printable)
 }
 
-/** Says of each of `unknown` that it is not among `fields`, and which there are. */
-export function notFields(unknown: readonly string[], fields: readonly string[]): Fault[] {
-  const allowed = fields.length === 0 ? 'send an empty object' : `use ${fields.join(', ')}`
+/** The problem of a name that is not among `fields`. */
+export const notAmong = (fields: readonly string[]) =>
+  `is not a field (${fields.length === 0 ? 'send an empty object' : `use ${fields.join(', ')}`})`
+
+/** Says the problem of each of `unknown`. */
+export function unknownFaults(unknown: readonly string[], problem: string): Fault[] {
   const faults: Fault[] = unknown
     .slice(0, MOST_NAMED)
-    .map((name) => ({ field: printable(name) || '""', problem: `is not a field (${allowed})` }))
+    .map((name) => ({ field: printable(name) || '""', problem }))
   if (unknown.length > MOST_NAMED) faults.push({ problem: `and ${unknown.length - MOST_NAMED} more` })
   return faults
 }

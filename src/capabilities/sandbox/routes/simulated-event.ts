@@ -12,7 +12,7 @@ import { lineOf } from '../../../core/http/errors.ts'
 import { integer, oneOf } from '../../../core/http/fields.ts'
 import { refTo } from '../../../core/http/openapi/json-schema.ts'
 import { aboutFields, strictly } from '../../../core/http/schemas.ts'
-import { notFields } from '../../../core/http/unknown-fields.ts'
+import { notAmong, unknownFaults } from '../../../core/http/unknown-fields.ts'
 
 export const eventName = z
   .enum(signalledMilestones, { error: oneOf(signalledMilestones) })
@@ -49,7 +49,7 @@ export function refusePayload(sent: Sent, context: z.RefinementCtx): void {
     context.addIssue({ code: 'custom', path: ['event_payload'], message, ...about })
   if (!takesPayload(name))
     return refuse(`must be absent: of these milestones, only score_update has a payload, not ${name}`)
-  const unknown = notFields(unknownGains(payload), gainsFields)
+  const unknown = unknownFaults(unknownGains(payload), notAmong(gainsFields))
   const messages = [
     faultOfScoreGains(payload),
     unknown.length > 0 && `must have gains only: ${unknown.map(lineOf).join('; ')}`,
