@@ -1,6 +1,5 @@
-import swagger from '@fastify/swagger'
+import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import plugin from 'fastify-plugin'
-import type { OpenAPIV3_1 } from 'openapi-types'
 import type { Environment } from '../../values/environment.ts'
 import { failureResponses, responseHeaders } from './failures.ts'
 import { guides } from './guides.ts'
@@ -53,7 +52,6 @@ const baseOf = (environment: Environment) => ({
 /** GET /v1/openapi.json: the routes and their schemas in OpenAPI 3.1. */
 export const openapi = plugin<{ environment: Environment }>(async (app, { environment }) => {
   let text: string | undefined
-  // before swagger, which describes every later route
   app.get('/v1/openapi.json', {
     onRequest: (request) => app.limitAddress(request),
     handler: async (_request, reply) => {
@@ -62,7 +60,7 @@ export const openapi = plugin<{ environment: Environment }>(async (app, { enviro
     },
   })
   await app.register(swagger, {
-    openapi: baseOf(environment) as object as OpenAPIV3_1.Document,
+    openapi: baseOf(environment) as FastifyDynamicSwaggerOptions['openapi'] & object,
     transform: ({ schema, url }) => ({ schema: schema?.openapi ?? { hide: true }, url }),
     transformObject: (found) => complete(found as object as Found),
   })
