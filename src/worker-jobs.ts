@@ -20,10 +20,7 @@ interface Options {
 export async function keepSwept({ config, log, sql, client, referrals, signal }: Options): Promise<void> {
   await sweep({
     sql,
-    swept: [
-      unstarted(referrals, config.STARTS_IN_FLIGHT),
-      restoresLeftOut(client),
-    ],
+    swept: [unstarted(referrals, config.STARTS_IN_FLIGHT), restoresLeftOut(client)],
     log,
     signal,
   })
