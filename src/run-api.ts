@@ -76,7 +76,7 @@ export async function runApi({ config, temporal, build, log, stopWith }: ApiSett
   const startEndpoint = createEndpointStarter(client)
   const leftToSweep = (starting: Promise<void>) =>
     void starting.catch((err: unknown) =>
-      log.warn({ err }, 'a workflow is not started yet: the sweep starts it'),
+      log.warn({ err }, 'a workflow is not started yet: the worker starts it'),
     )
   const tlsFiles = readTls(config)
   const { registry, observeRequest, countRefusedConnection } = createApiMetrics()
