@@ -11,7 +11,7 @@ import { replayId, resendId, TASK_QUEUE } from '../../temporal/names.ts'
 import type { findDelivery } from '../statements/resend.ts'
 import type { ReplayFilter } from '../statements/replays.ts'
 
-const CALL_LIMIT_MS = 4000
+const CALL_LIMIT_MS = 10_000
 const nothing: Resends = { delivered: 0, failed: 0, waiting: [] }
 
 /** The one way in which settled webhooks are sent once more. */
