@@ -30,7 +30,7 @@ const sizes = {
   'production TypeScript, lines': lines(production),
   'production TypeScript, files': production.length,
   'console in the browser, lines': lines(files(/^src\/console\/browser\/.*\.(js|css|ts)$/)),
-  'TypeScript client, lines': client(/^src\/clients\/(typescript\/[^/]*|typescript\/src\/.*|document)\.?ts$/),
+  'TypeScript client, lines': client(/^src\/clients\/(typescript\/(src\/)?)?[^/]*\.ts$/),
   'Python client, lines': client(/^src\/clients\/python\/.*\.(py|ts)$/),
   'listen, lines': lines(files(/^src\/clients\/typescript\/prs\/.*\.ts$/)),
   'tests, lines': lines(files(/^test\/.*\.ts$/)),

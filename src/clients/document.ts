@@ -1,81 +1,42 @@
-/**
- * The grammar of docs/openapi.json, as far as the emitters of the clients read it. It is small, and the generators of the
- * day don't run beside TypeScript 7: so the emitters are ours, and refuse what they don't know.
- */
+/** The grammar of docs/openapi.json, as far as the emitters of the clients read it. */
 
-export interface Schema {
-  $ref?: string
-  type?: string | string[]
-  const?: unknown
-  enum?: unknown[]
-  format?: string
-  description?: string
-  not?: unknown
-  properties?: Record<string, Schema>
-  required?: string[]
-  items?: Schema
-  additionalProperties?: boolean | Schema
-  anyOf?: Schema[]
-  oneOf?: Schema[]
-  discriminator?: { propertyName: string; mapping: Record<string, string> }
-}
+import type { JSONSchema } from 'json-schema-to-typescript'
 
 interface Content {
-  content: Record<string, { schema: Schema }>
+  content: { 'application/json': { schema: { $ref: string } } }
 }
 
 interface Operation {
   operationId: string
+  summary: string
   description?: string
-  parameters?: { name?: string; $ref?: string }[]
+  parameters?: { name?: string }[]
   requestBody?: Content
-  responses: Record<string, Content>
+  responses: { 200: Content }
 }
 
 export interface Document {
   info: { version: string }
   paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, Schema> }
+  components: { schemas: Record<string, JSONSchema> }
 }
 
-/** What a client has to know of an operation; `request` and `response` are names of schemas. */
-export interface Call {
-  name: string
-  path: string
-  method: string
-  request: string | undefined
-  response: string
-  /** Whether it takes an Idempotency-Key. */
-  keyed: boolean
-}
-
-export function callsOf(paths: Document['paths']): Call[] {
+/** What a client has to know of each operation; `request` and `response` are names of schemas. */
+export function callsOf({ paths }: Document) {
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => {
-      const response = schemaOf(operation.responses[200])
-      if (response === undefined) throw new Error(`${operation.operationId} answers no schema`)
-      return {
-        name: operation.operationId,
-        path,
-        method: method.toUpperCase(),
-        request: schemaOf(operation.requestBody),
-        response,
-        keyed: operation.parameters?.some(({ name }) => name === 'Idempotency-Key') ?? false,
-      }
-    }),
+    Object.entries(methods).map(([method, { operationId, summary, description, ...operation }]) => ({
+      name: operationId,
+      about: `${summary}. ${description ?? ''}`.trimEnd(),
+      path,
+      method: method.toUpperCase(),
+      request: operation.requestBody && schemaOf(operation.requestBody),
+      response: schemaOf(operation.responses[200]),
+      /** Whether it takes an Idempotency-Key. */
+      keyed: operation.parameters?.some(({ name }) => name === 'Idempotency-Key') ?? false,
+    })),
   )
 }
 
-function schemaOf(content: Content | undefined): string | undefined {
-  const ref = content?.content['application/json']?.schema.$ref
-  return ref === undefined ? undefined : refName(ref)
-}
+const schemaOf = ({ content }: Content) => refName(content['application/json'].schema.$ref)
 
 export const refName = (ref: string) => ref.replace('#/components/schemas/', '')
-
-export function isTime(schema: Schema): boolean {
-  return schema.$ref === '#/components/schemas/Timestamp' || schema.format === 'date-time'
-}
-
-export const isAnyString = (schema: Schema) =>
-  schema.type === 'string' && schema.enum === undefined && schema.const === undefined

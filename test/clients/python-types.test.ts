@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import type { Document } from '../../src/clients/document.ts'
+import type { Document } from '../../src/clients/python/document.ts'
 import { emitCalls } from '../../src/clients/python/emit-calls.ts'
 import { emitTypes } from '../../src/clients/python/emit-types.ts'
 

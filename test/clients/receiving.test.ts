@@ -3,7 +3,7 @@ import express from 'express'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Pool, type PoolClient } from 'pg'
-import { type LeadEvent, Referrals } from '../../src/clients/typescript/src/index.ts'
+import { type Delivery, type LeadEvent, Referrals, timeOf } from '../../src/clients/typescript/src/index.ts'
 import { randomOf } from '../chaos/random.ts'
 import { atEnd } from '../support/at-end.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -12,7 +12,7 @@ import { until } from '../support/until.ts'
 import { startBadNetwork } from './bad-network.ts'
 import { seenOfReadme } from './seen.ts'
 
-const LEAD = { firstName: 'Ada', lastName: 'Miller', email: 'ada@example.com', phone: '555-0100' }
+const LEAD = { first_name: 'Ada', last_name: 'Miller', email: 'ada@example.com', phone: '555-0100' }
 const LEADS = 5
 const JOURNEY = [
   'client_account_created',
@@ -52,10 +52,10 @@ describe('a receiver in a bad network', () => {
     const came: string[] = []
     const failed: string[] = []
     const handle = async ({ data }: LeadEvent, client: PoolClient) => {
-      const row = [data.eventId, data.leadId, data.sequence]
+      const row = [data.event_id, data.lead_id, data.sequence]
       await client.query('insert into handled (id, lead_id, sequence) values ($1, $2, $3)', row)
       if (!random.chance(0.2)) return
-      failed.push(data.eventId)
+      failed.push(data.event_id)
       throw new Error('it fails half way')
     }
     const clientWith = (webhookSecrets?: string) =>
@@ -64,7 +64,7 @@ describe('a receiver in a bad network', () => {
     const app = express()
     const receiver = await listen(app)
     const network = await startBadNetwork(receiver, { seed: 3, share: 0, lateMs: 300, kinds: KINDS })
-    const { secret } = await client.endpoint.set({ url: `${network.url}/webhooks` })
+    const { secret } = (await client.setEndpoint({ url: `${network.url}/webhooks` })).data
     const { webhooks } = clientWith(secret)
     const options = { seen: seenOfReadme<PoolClient>('PoolClient', pool), onEvent: handle, onError: () => {} }
     app.use((request, _response, next) => {
@@ -72,24 +72,25 @@ describe('a receiver in a bad network', () => {
       next()
     })
     // as two processes
-    const [one, other] = [webhooks.express(options), webhooks.express(options)]
-    app.post('/webhooks', (...args) => (came.length % 2 === 0 ? one : other)(...args))
-    const { certification } = await client.endpoint.certify({ wait: true })
+    const [one, other] = [webhooks.node(options), webhooks.node(options)]
+    app.post('/webhooks', (...args) => (came.length % 2 === 0 ? one : other)(args[0], args[1]))
+    const { certification } = await client.certify()
     expect(certification?.state).toBe('passed')
 
     network.setShare(0.35)
     const leadIds = await Promise.all(
       Array.from({ length: LEADS }, async () => {
-        const { leadId } = await client.leads.create(LEAD)
-        await client.sandbox.simulate(leadId, { events: JOURNEY.map((eventName) => ({ eventName })) })
-        return leadId
+        const { lead_id } = await client.createLead(LEAD)
+        await client.simulateEvent({ lead_id, events: JOURNEY.map((name) => ({ event_name: name })) })
+        return lead_id
       }),
     )
     await until(async () => {
-      const open = await client.deliveries.list({ states: ['pending', 'held'] }).all()
+      const open: Delivery[] = []
+      for await (const each of client.deliveries({ states: ['pending', 'held'] })) open.push(each)
       // sooner than the schedule
-      const waiting = open.filter(({ nextAttemptAt }) => nextAttemptAt !== null && nextAttemptAt > new Date())
-      await Promise.all(waiting.map(({ eventId }) => client.deliveries.resend(eventId)))
+      const waiting = open.filter(({ next_attempt_at: next }) => next !== null && timeOf(next) > new Date())
+      await Promise.all(waiting.map(({ event_id }) => client.resendWebhook({ event_id })))
       return open.length === 0
     })
     const { rows } = await pool.query<{ lead_id: number; sequence: number }>(

@@ -38,8 +38,8 @@ describe('a webhook', () => {
     const event = await webhooks.unwrap(body, headers)
     // narrowed by its type
     if (event.type !== 'score_update') throw new Error('expected a score_update')
-    expect(event.data.eventPayload.experianGain).toBe(12)
-    expect(event.data.createdAt).toEqual(new Date('2026-04-26T15:04:05Z'))
+    expect(event.data.event_payload.experian_gain).toBe(12)
+    expect(event.data.created_at).toBe('2026-04-26 15:04:05')
     expect(event).toEqual(update)
   })
 
@@ -71,7 +71,7 @@ describe('a webhook', () => {
     }
     const { headers } = await genuine(JSON.stringify(later))
     const event = await webhooks.unwrap(JSON.stringify(later), headers)
-    expect(event).toEqual({ ...later, timestamp: new Date(later.timestamp) })
+    expect(event).toEqual(later)
   })
 
   it('is taken with any secret while it is rotated', async () => {
@@ -126,7 +126,7 @@ describe('the fixtures', () => {
     expect(fixtures.journey({ leadId: 3 }).map(({ data }) => data.sequence)).toEqual(
       Array.from({ length }, (_, index) => index + 1),
     )
-    expect(new Set(fixtures.journey().map(({ data }) => data.eventId)).size).toBe(length)
+    expect(new Set(fixtures.journey().map(({ data }) => data.event_id)).size).toBe(length)
     const types = fixtures.events().map(({ type }) => type)
     expect(new Set(types).size).toBe(types.length)
     for (const event of fixtures.events()) {
@@ -142,7 +142,7 @@ const frameworks: Record<string, Serve> = {
   'Node’s http': (options) => listen(createServer(webhooks.node(options) as unknown as RequestListener)),
   Express: (options) => {
     const app = express()
-    app.post('/webhooks', webhooks.express(options))
+    app.post('/webhooks', webhooks.node(options))
     // of the application’s other routes
     app.use(express.json())
     return listen(createServer(app))
@@ -150,7 +150,7 @@ const frameworks: Record<string, Serve> = {
   'Express with a raw body': (options) => {
     const app = express()
     app.use(express.raw({ type: 'application/json' }))
-    app.post('/webhooks', webhooks.express(options))
+    app.post('/webhooks', webhooks.node(options))
     return listen(createServer(app))
   },
   'Express 4 after a parser of other types': (options) => {
@@ -160,12 +160,19 @@ const frameworks: Record<string, Serve> = {
       request.body = {}
       next()
     })
-    app.post('/webhooks', webhooks.express(options))
+    app.post('/webhooks', webhooks.node(options))
     return listen(createServer(app))
   },
   Fastify: async (options) => {
     const app = Fastify()
-    await app.register(webhooks.fastify('/webhooks', options))
+    const receive = webhooks.receiver(options)
+    await app.register(async (own) => {
+      own.removeContentTypeParser('application/json')
+      own.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
+      own.post('/webhooks', async ({ body, headers }, reply) =>
+        reply.code(await receive((body ?? '') as Buffer, headers)).send(),
+      )
+    })
     app.post('/other', (request) => request.body)
     atEnd(() => app.close())
     return `${await app.listen({ port: 0, host: '127.0.0.1' })}/webhooks`
@@ -191,7 +198,7 @@ function serveRequests(
 it('an Express application hears nothing of a request that was cut off: it comes again', async () => {
   const errors: unknown[] = []
   const app = express()
-  app.post('/webhooks', webhooks.express({ on: {} }))
+  app.post('/webhooks', webhooks.node({ on: {} }))
   app.use((error: unknown, _request: unknown, _response: unknown, next: () => void) => {
     errors.push(error)
     next()
@@ -214,7 +221,7 @@ it('an Express application hears nothing of a request that was cut off: it comes
 /** Servers that parse before the receiver has a look. */
 const parsers: Record<string, { remedy: string; serve: Serve }> = {
   'Node’s http': {
-    remedy: 'Let nobody read the request before this handler',
+    remedy: 'let nobody read the body before',
     serve: (options) => {
       const handle = webhooks.node(options) as unknown as RequestListener
       return listen(
@@ -239,24 +246,12 @@ const parsers: Record<string, { remedy: string; serve: Serve }> = {
     serve: (options) => {
       const app = express()
       app.use(express.json())
-      app.post('/webhooks', webhooks.express(options))
+      app.post('/webhooks', webhooks.node(options))
       return listen(createServer(app))
     },
   },
-  Fastify: {
-    remedy: 'Let no hook of Fastify change the body of this route',
-    serve: async (options) => {
-      const app = Fastify()
-      app.addHook('preValidation', async (request) => {
-        request.body = JSON.parse(String(request.body))
-      })
-      await app.register(webhooks.fastify('/webhooks', options))
-      atEnd(() => app.close())
-      return `${await app.listen({ port: 0, host: '127.0.0.1' })}/webhooks`
-    },
-  },
   'Request and Response': {
-    remedy: 'before anybody calls its json() or text()',
+    remedy: 'await request.text()',
     serve: (options) => serveRequests(webhooks.fetch(options), (request) => request.json()),
   },
 }
@@ -269,7 +264,7 @@ describe.each(Object.entries(frameworks))('a receiver with %s', (_name, serve) =
       on: {
         score_update: ({ data }) => {
           if (fails) throw new Error('the database is away')
-          handled.push(data.eventId)
+          handled.push(data.event_id)
         },
       },
       onError: () => {},
@@ -279,12 +274,12 @@ describe.each(Object.entries(frameworks))('a receiver with %s', (_name, serve) =
     fails = false
     expect(await post(url, request)).toBe(200)
     expect(await post(url, await signed(update))).toBe(200)
-    expect(handled).toEqual([update?.data.eventId])
+    expect(handled).toEqual([update?.data.event_id])
   })
 
   it('refuses what is no genuine webhook, and takes what it has no handler for', async () => {
     const others: string[] = []
-    const url = await serve({ onEvent: ({ type, data }) => void others.push(`${type} ${data.leadId}`) })
+    const url = await serve({ onEvent: ({ type, data }) => void others.push(`${type} ${data.lead_id}`) })
     const request = await signed(received)
     const { headers } = request
     const withSignature = (of: string) => ({ ...request, headers: { ...headers, 'webhook-signature': of } })
@@ -309,54 +304,39 @@ describe.each(Object.entries(frameworks))('a receiver with %s', (_name, serve) =
 })
 
 describe('a receiver', () => {
-  it('handles a webhook that is repeated while its handler runs only once, and each lead’s in order', async () => {
+  it('handles a webhook that is repeated while its handler runs only once', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
     const begun: string[] = []
-    const gates = new Map<string, () => void>()
-    const receiver = webhooks.receiver({
-      onEvent: ({ data }) => {
-        begun.push(data.eventId)
-        return new Promise<void>((resolve) => gates.set(data.eventId, resolve))
+    const receive = webhooks.receiver({
+      onEvent: ({ type }) => {
+        begun.push(type)
+        return promise
       },
     })
-    const receive = async (event: WebhookEvent | undefined) => {
-      const { body, headers } = await signed(event)
-      return receiver.receive(body, headers)
-    }
-    const [first, second] = fixtures.journey()
-    const [other] = fixtures.journey({ leadId: 2 })
-    const running = [receive(first), receive(first)]
-    await began(first)
-    running.push(receive(second), receive(other))
-    await began(other)
-    expect(begun).toEqual([first?.data.eventId, other?.data.eventId])
-    gates.get(first!.data.eventId)?.()
-    await began(second)
-    for (const open of gates.values()) open()
-    expect(await Promise.all(running)).toEqual([200, 200, 200, 200])
-    expect(begun).toHaveLength(3)
-
-    async function began(event: typeof first) {
-      while (!begun.includes(event!.data.eventId)) await new Promise(setImmediate)
-    }
+    const { body, headers } = await signed(received)
+    const running = [receive(body, headers), receive(body, headers)]
+    while (begun.length === 0) await new Promise(setImmediate)
+    resolve()
+    expect([await Promise.all(running), begun.length]).toEqual([[200, 200], 1])
   })
 
   it('remembers and writes in one transaction with SQLite, as its README says', async () => {
     const database = new DatabaseSync(':memory:')
     database.exec('create table webhooks_seen (id text primary key); create table rows (id text)')
     const fails = new Set(['2'])
-    const receiver = webhooks.receiver({
+    const receive = webhooks.receiver({
       seen: seenOfReadme<DatabaseSync>('DatabaseSync', database),
       onEvent: async ({ data }, tables) => {
-        tables.prepare('insert into rows values (?)').run(data.eventId)
+        tables.prepare('insert into rows values (?)').run(data.event_id)
         await new Promise(setImmediate)
-        if (fails.delete(String(data.leadId))) throw new Error('half way')
+        if (fails.delete(String(data.lead_id))) throw new Error('half way')
       },
       onError: () => {},
     })
     const statuses = async () => {
       const firsts = [1, 2, 3].map((leadId) => fixtures.journey({ leadId })[0])
       const requests = await Promise.all(firsts.map((event) => signed(event)))
-      return Promise.all(requests.map(({ body, headers }) => receiver.receive(body, headers)))
+      return Promise.all(requests.map(({ body, headers }) => receive(body, headers)))
     }
     const count = () => database.prepare('select count(*) as rows from rows').get()
     expect([await statuses(), count()]).toEqual([[200, 500, 200], { rows: 2 }])

@@ -1,6 +1,6 @@
 /** What the API answers, and the names that it gets in Python. */
 
-import { type Call, type Document, refName, type Schema } from '../document.ts'
+import { type Call, type Document, refName, type Schema } from './document.ts'
 
 export const HEAD = '# Generated from docs/openapi.json by npm run clients. Do not edit.\n'
 

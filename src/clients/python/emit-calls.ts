@@ -1,6 +1,6 @@
 /** Writes which calls there are, and how values look on the wire, from docs/openapi.json. */
 
-import { type Call, callsOf, type Document, isTime, refName, type Schema } from '../document.ts'
+import { type Call, callsOf, type Document, isTime, refName, type Schema } from './document.ts'
 import { answered, HEAD, isClass, type Named, quoted } from './answers.ts'
 
 export function emitCalls({ paths, components }: Document): string {

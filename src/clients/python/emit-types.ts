@@ -1,6 +1,6 @@
 /** Writes the types of the Python client from docs/openapi.json. */
 
-import { type Call, callsOf, type Document, isTime, refName, type Schema } from '../document.ts'
+import { type Call, callsOf, type Document, isTime, refName, type Schema } from './document.ts'
 import { answered, HEAD, isClass, type Named, pascal, quoted, refsOf } from './answers.ts'
 
 /** What callers pass as a dict. All other requests are arguments of methods. */

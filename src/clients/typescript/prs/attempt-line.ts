@@ -6,11 +6,11 @@ const NAME_WIDTH = 22
 
 /** For people. */
 export function attemptLine({ webhook, outcome, retryMs }: Attempt, at: Date): string {
-  const { eventName, leadId, sequence } = webhook
+  const { event_name: name, lead_id: lead, sequence } = webhook
   const facts = [
     formatTimestamp(at),
-    eventName.padEnd(NAME_WIDTH),
-    `lead ${leadId}`,
+    name.padEnd(NAME_WIDTH),
+    `lead ${lead}`,
     `#${sequence}`,
     outcome.status ?? '–',
     `${outcome.durationMs} ms`,
@@ -21,13 +21,13 @@ export function attemptLine({ webhook, outcome, retryMs }: Attempt, at: Date): s
 
 /** For programs: one object a line. */
 export function attemptObject({ webhook, number, outcome, retryMs }: Attempt, at: Date): object {
-  const { eventId, eventName, leadId, sequence } = webhook
+  const { event_id, event_name: type, lead_id, sequence } = webhook
   const { status, durationMs, errorCode, hint } = outcome
   return {
     at: at.toISOString(),
-    event_id: eventId,
-    type: eventName,
-    lead_id: leadId,
+    event_id,
+    type,
+    lead_id,
     sequence,
     attempt: number,
     status,

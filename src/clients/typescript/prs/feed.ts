@@ -6,7 +6,7 @@ import { FAILED, Refusal, USAGE } from './refusal.ts'
 export interface FeedPage {
   data: readonly FeedEvent[]
   next: string
-  hasMore: boolean
+  has_more: boolean
 }
 
 const LIMIT = 100
@@ -19,7 +19,7 @@ const DEADLINE_MS = 60_000
 /** Reads the feed of a sandbox with its webhooks. */
 export function feedOf(client: Referrals, signal: AbortSignal) {
   const read = (request: { after: string | null; wait?: number; limit?: number }, deadlineMs: number) =>
-    client.events.page({ limit: LIMIT, ...request, webhooks: true }, { signal, deadlineMs })
+    client.listEvents({ limit: LIMIT, ...request, webhooks: true }, { signal, deadlineMs })
   return {
     /** One page, now. A service that is away is an error: nothing has begun yet. */
     page: (after: string | null, limit = LIMIT) =>
@@ -85,7 +85,7 @@ const isTimeout = (reason: unknown) => reason instanceof Error && reason.name ==
 function refusalOf(error: unknown): Refusal {
   if (error instanceof CursorLostError)
     return new Refusal(
-      `The service does not know the place any more where this command ended: its database was restored, or the sandbox was started anew. Go on with --from ${error.place}, where webhooks may come that you have, or with --from now.`,
+      `The service does not know the place any more where this command ended: its database was restored, or the sandbox was started anew. Go on with --from ${error.cursor}, where webhooks may come that you have, or with --from now.`,
       FAILED,
       { cause: error },
     )
@@ -120,11 +120,11 @@ export async function startOf(feed: Feed, from: string): Promise<string | null> 
   let after: string | null = BEGINNING
   for (;;) {
     const page: FeedPage = await feed.page(after)
-    for (const { eventId, cursor } of page.data) {
-      if (eventId === from) return after
+    for (const { event_id, cursor } of page.data) {
+      if (event_id === from) return after
       after = cursor
     }
-    if (!page.hasMore)
+    if (!page.has_more)
       throw new Refusal(
         `${from} is no event of this sandbox and this key’s partner: take an event_id of list-events or of a webhook.`,
         USAGE,

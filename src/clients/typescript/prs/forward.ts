@@ -5,11 +5,11 @@ import type { Slots } from './lanes.ts'
 import { send, signedHeaders } from './send.ts'
 
 export interface Forwarded {
-  eventId: string
-  eventName: string
-  leadId: number
+  event_id: string
+  event_name: string
+  lead_id: number
   sequence: number | null
-  webhookBody: string
+  webhook_body: string
 }
 
 /** One attempt, as it is shown. */
@@ -40,7 +40,7 @@ export async function forward(
   for (let number = 1; !signal.aborted; number += 1) {
     const outcome = await slots.within(async () => {
       if (signal.aborted) return undefined
-      const { eventId: id, webhookBody: body } = webhook
+      const { event_id: id, webhook_body: body } = webhook
       const headers = await signedHeaders({ id, body, at: new Date(), secrets: [secret] })
       return send({ url, headers, body })
     })
@@ -54,7 +54,7 @@ export async function forward(
 }
 
 function waitAfter({ status, retryAfter }: AttemptOutcome, attempt: number): number {
-  const asked = readRetryAfter(retryAfter)
+  const asked = readRetryAfter(retryAfter ?? null)
   const answer =
     asked === undefined
       ? undefined

@@ -121,11 +121,11 @@ async function follow(following: Following): Promise<void> {
   const saved = () => progress.writeSoon(() => places.safe, fail)
 
   const take = (event: FeedPage['data'][number]) => {
-    const { cursor, webhookBody } = event
-    if (typeof webhookBody !== 'string') return places.pass(cursor)
+    const { cursor, webhook_body } = event
+    if (typeof webhook_body !== 'string') return places.pass(cursor)
     const accepted = places.open(cursor)
-    const webhook = { ...event, webhookBody } as Parameters<typeof forward>[0]
-    lanes.add(event.leadId, async () => {
+    const webhook = { ...event, webhook_body } as Parameters<typeof forward>[0]
+    lanes.add(event.lead_id, async () => {
       if (!(await forward(webhook, receiver))) return
       accepted()
       saved()

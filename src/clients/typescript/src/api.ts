@@ -1,118 +1,198 @@
 // Generated from docs/openapi.json by npm run clients. Do not edit.
-import type { OtherName } from './names.ts'
-import type { Shapes } from './wire.ts'
+
+/**
+ * A name that was added after this client was made. It is any string, but TypeScript takes it for one of its own, so that
+ * comparing with a known name tells the kinds apart; with `string`, it would not.
+ */
+export declare enum OtherName {
+  any = 'any that is not known',
+}
 
 /** The version of the API that this client was made for. */
 export const API_VERSION = '1.0.0'
 
 export interface AdvanceClockRequest {
-  /** The lead: the `leadId` that `leads.create` returned. */
-  leadId: number
-  /** How many days. Send either `days` or `to`. */
+  /**
+   * The lead: the `lead_id` that create-lead returned.
+   */
+  lead_id: number
+  /**
+   * How many days. Send either `days` or `to`.
+   */
   days?: number
-  /** Instead of `days`: until the next score update, the next retry of a webhook that failed, or the end of the lead, 30 days after mortgage_ready. */
+  /**
+   * Instead of `days`: until the next score update, the next retry of a webhook that failed, or the end of the lead, 30 days after mortgage_ready.
+   */
   to?: 'next_score_update' | 'next_retry' | 'end'
 }
 
 export interface AdvanceClockResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
   data: ClockAdvance
 }
 
-/** One HTTP request to your endpoint. */
+/**
+ * One HTTP request to your endpoint.
+ */
 export interface Attempt {
-  /** Counts the requests with this `webhook-id` from 1. */
+  /**
+   * Counts the requests with this `webhook-id` from 1.
+   */
   number: number
   trigger: AttemptTrigger
-  /** The URL that was called. */
+  /**
+   * The URL that was called.
+   */
   url: string
-  startedAt: Date
-  /** `null` while the attempt is in progress. */
-  durationMs: number | null
-  /** The HTTP status of your endpoint; `null` if it did not respond. */
+  started_at: Timestamp
+  /**
+   * `null` while the attempt is in progress.
+   */
+  duration_ms: number | null
+  /**
+   * The HTTP status of your endpoint; `null` if it did not respond.
+   */
   status: number | null
-  /** What went wrong, for example `http_error`, `timeout` or `connection_refused`; `null` if nothing did. New ones may be added. */
-  errorCode: string | null
-  /** How to fix the failure. */
+  /**
+   * What went wrong, for example `http_error`, `timeout` or `connection_refused`; `null` if nothing did. New ones may be added.
+   */
+  error_code: string | null
+  /**
+   * How to fix the failure.
+   */
   hint: string | null
-  /** The headers that were sent for your signature check; `null` while the attempt is in progress, and if we were interrupted. */
-  requestHeaders: SignatureHeaders | null
-  /** What your endpoint answered, up to 2 KB and without headers that may hold credentials. `null` if it did not respond, and once it is deleted: after 30 days by default. */
-  responseHeaders: StringMap | null
-  /** The first 4 KB of it, as text, if the request has `eventId`. A longer one ends with `… (cut)`. */
-  responseBody?: string | null
+  /**
+   * The headers that were sent for your signature check; `null` while the attempt is in progress, and if we were interrupted.
+   */
+  request_headers: SignatureHeaders | null
+  /**
+   * What your endpoint answered, up to 2 KB and without headers that may hold credentials. `null` if it did not respond, and once it is deleted: after 30 days by default.
+   */
+  response_headers: StringMap | null
+  /**
+   * The first 4 KB of it, as text, if the request has `event_id`. A longer one ends with `… (cut)`.
+   */
+  response_body?: string | null
 }
 
-/** Why it was made. `scheduled`: by the retry schedule. `resend`: you asked for it. `replay`: our staff did. `probe`: to test whether a paused endpoint works again. */
+/**
+ * Why it was made. `scheduled`: by the retry schedule. `resend`: you asked for it. `replay`: our staff did. `probe`: to test whether a paused endpoint works again.
+ */
 export type AttemptTrigger = 'scheduled' | 'resend' | 'replay' | 'probe'
 
 export interface BlockingWebhook {
-  /** The event. Its webhook has the same `webhook-id`. */
-  eventId: string
-  /** Counts the lead’s webhooks from 1; it does not count other events. */
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
+  /**
+   * Counts the lead’s webhooks from 1; it does not count other events.
+   */
   sequence: number
 }
 
 export interface Certification {
-  /** The URL that was certified. */
+  /**
+   * The URL that was certified.
+   */
   url: string
   state: 'running' | 'passed' | 'failed'
-  requestedAt: Date
-  /** `null` while it runs. */
-  finishedAt: Date | null
-  /** The checks that were made so far, in their order. */
+  requested_at: Timestamp
+  /**
+   * `null` while it runs.
+   */
+  finished_at: Timestamp | null
+  /**
+   * The checks that were made so far, in their order.
+   */
   checks: CertificationCheck[]
 }
 
 export interface CertificationCheck {
-  /** Which check it is. */
+  /**
+   * Which check it is.
+   */
   check: 'valid' | 'repeated' | 'unknown_type' | 'forged_signature' | 'old_timestamp' | 'changed_body'
-  /** For people: what we sent. */
+  /**
+   * For people: what we sent.
+   */
   sent: string
-  /** `not_judged`: the response says nothing about the check, such as a 404, or none came. A certification passes when all checks have passed. */
+  /**
+   * `not_judged`: the response says nothing about the check, such as a 404, or none came. A certification passes when all checks have passed.
+   */
   result: 'passed' | 'failed' | 'not_judged'
-  /** For people: what your endpoint must respond. */
+  /**
+   * For people: what your endpoint must respond.
+   */
   expected: string
-  /** For people: what it responded. */
+  /**
+   * For people: what it responded.
+   */
   received: string
-  /** How long the response took; `null` if the check was not sent. */
-  durationMs: number | null
-  /** What to change; `null` if the check passed. */
+  /**
+   * How long the response took; `null` if the check was not sent.
+   */
+  duration_ms: number | null
+  /**
+   * What to change; `null` if the check passed.
+   */
   hint: string | null
 }
 
 export interface CertifyEndpointRequest {
-  /** In a sandbox: the URL takes effect even if checks fail; `false` by default. */
-  acceptFailures?: boolean
+  /**
+   * In a sandbox: the URL takes effect even if checks fail; `false` by default.
+   */
+  accept_failures?: boolean
 }
 
 export interface CertifyEndpointResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
   data: Endpoint
 }
 
 export interface Clock {
-  /** The lead: its `leadId` in requests. */
-  leadId: number
-  /** The lead’s time. */
-  now: Date
-  /** How far the clock was advanced; 0 if it never was. */
-  offsetSeconds: number
-  /** Whether `sandbox.advanceClock` or a scenario moves it right now. */
+  /**
+   * The lead: its `lead_id` in requests.
+   */
+  lead_id: number
+  /**
+   * The lead’s time.
+   */
+  now: Timestamp
+  /**
+   * How far the clock was advanced; 0 if it never was.
+   */
+  offset_seconds: number
+  /**
+   * Whether advance-clock or a scenario moves it right now.
+   */
   moving: boolean
   status: LeadStatus
-  /** What is due next on the lead’s clock; `null` for nothing. */
+  /**
+   * What is due next on the lead’s clock; `null` for nothing.
+   */
   next: Due | null
 }
 
 export interface ClockAdvance {
-  /** The lead: its `leadId` in requests. */
-  leadId: number
-  /** The lead’s time. */
-  now: Date
-  /** The furthest milestone reached, or `advancing` while the clock is moving. */
+  /**
+   * The lead: its `lead_id` in requests.
+   */
+  lead_id: number
+  /**
+   * The lead’s time.
+   */
+  now: Timestamp
+  /**
+   * The furthest milestone reached, or `advancing` while the clock is moving.
+   */
   status:
     | 'lead_received'
     | 'client_account_created'
@@ -122,244 +202,403 @@ export interface ClockAdvance {
     | 'score_update'
     | 'mortgage_ready'
     | 'advancing'
-  /** What happened on the way, in the lead’s time; while `advancing`, without the attempts that repeat an earlier one. */
+  /**
+   * What happened on the way, in the lead’s time; while `advancing`, without the attempts that repeat an earlier one.
+   */
   happened: Happened[]
-  /** The clock stopped early: in production, your endpoint would be paused now. Repair it, or advance again to go on. */
+  /**
+   * The clock stopped early: in production, your endpoint would be paused now. Repair it, or advance again to go on.
+   */
   stopped?: 'endpoint_would_pause'
-  /** What is due next on the lead’s clock; `null` for nothing. */
+  /**
+   * What is due next on the lead’s clock; `null` for nothing.
+   */
   next: Due | null
 }
 
 export interface CloseLeadRequest {
-  /** The lead: the `leadId` that `leads.create` returned. */
-  leadId: number
-  /** Why. `withdrew`: the borrower withdrew. `unreachable`: the borrower cannot be reached. `ineligible`: the borrower does not qualify for the service. `financed_elsewhere`: the borrower got a loan elsewhere. `duplicate`: the borrower has another lead. `mistake`: the lead was created by mistake. `other`: another reason. */
+  /**
+   * The lead: the `lead_id` that create-lead returned.
+   */
+  lead_id: number
+  /**
+   * Why. `withdrew`: the borrower withdrew. `unreachable`: the borrower cannot be reached. `ineligible`: the borrower does not qualify for the service. `financed_elsewhere`: the borrower got a loan elsewhere. `duplicate`: the borrower has another lead. `mistake`: the lead was created by mistake. `other`: another reason.
+   */
   reason: 'withdrew' | 'unreachable' | 'ineligible' | 'financed_elsewhere' | 'duplicate' | 'mistake' | 'other'
 }
 
 export interface CloseLeadResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
   data: Closing
 }
 
-/** Why a lead is closed. `withdrew`: the borrower withdrew. `unreachable`: the borrower cannot be reached. `ineligible`: the borrower does not qualify for the service. `financed_elsewhere`: the borrower got a loan elsewhere. `duplicate`: the borrower has another lead. `mistake`: the lead was created by mistake. `other`: another reason. `mortgage_ready`: 30 days have passed since mortgage_ready. `canceled`: an operator canceled its workflow. `erased`: its personal data was erased. New ones may be added. */
+/**
+ * Why a lead is closed. `withdrew`: the borrower withdrew. `unreachable`: the borrower cannot be reached. `ineligible`: the borrower does not qualify for the service. `financed_elsewhere`: the borrower got a loan elsewhere. `duplicate`: the borrower has another lead. `mistake`: the lead was created by mistake. `other`: another reason. `mortgage_ready`: 30 days have passed since mortgage_ready. `canceled`: an operator canceled its workflow. `erased`: its personal data was erased. New ones may be added.
+ */
 export type CloseReason =
-  | 'withdrew'
-  | 'unreachable'
-  | 'ineligible'
-  | 'financed_elsewhere'
-  | 'duplicate'
-  | 'mistake'
-  | 'other'
-  | 'mortgage_ready'
-  | 'canceled'
-  | 'erased'
+  | (
+      | 'withdrew'
+      | 'unreachable'
+      | 'ineligible'
+      | 'financed_elsewhere'
+      | 'duplicate'
+      | 'mistake'
+      | 'other'
+      | 'mortgage_ready'
+      | 'canceled'
+      | 'erased'
+    )
   | (string & {})
 
 export interface Closing {
-  /** The lead: its `leadId` in requests. */
-  leadId: number
-  /** Why it was closed first. */
+  /**
+   * The lead: its `lead_id` in requests.
+   */
+  lead_id: number
+  /**
+   * Why it was closed first.
+   */
   reason: CloseReason
-  /** When it was closed. */
-  closedAt: Date
+  /**
+   * When it was closed.
+   */
+  closed_at: Timestamp
 }
 
 export interface CreateLeadRequest {
-  /** Borrower’s first name; trimmed. */
-  firstName: string
-  /** Borrower’s last name; trimmed. */
-  lastName: string
-  /** Borrower’s email address; trimmed. */
+  /**
+   * Borrower’s first name; trimmed.
+   */
+  first_name: string
+  /**
+   * Borrower’s last name; trimmed.
+   */
+  last_name: string
+  /**
+   * Borrower’s email address; trimmed.
+   */
   email: string
-  /** Digits, hyphens, spaces and `+`, with at least one digit; trimmed. */
+  /**
+   * Digits, hyphens, spaces and `+`, with at least one digit; trimmed.
+   */
   phone: string
-  /** Your own identifier for the borrower. Recommended: each webhook includes it, as it was when the event was recorded. `null`, the empty string and blanks count as absent. */
-  partnerLeadId?: string | null
-  /** `<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `null`, the empty string and blanks count as absent. */
-  ficoRange?: string | null
-  /** The loan officer who handles the borrower. `null`, the empty string and blanks count as absent. */
-  loanOfficerId?: string | null
-  /** Why the application was declined. Returned by `leads.export` only. `null`, the empty string and blanks count as absent. */
+  /**
+   * Your own identifier for the borrower. Recommended: each webhook includes it, as it was when the event was recorded. `null`, the empty string and blanks count as absent.
+   */
+  partner_lead_id?: string | null
+  /**
+   * `<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `null`, the empty string and blanks count as absent.
+   */
+  fico_range?: string | null
+  /**
+   * The loan officer who handles the borrower. `null`, the empty string and blanks count as absent.
+   */
+  loan_officer_id?: string | null
+  /**
+   * Why the application was declined. Returned by export-lead only. `null`, the empty string and blanks count as absent.
+   */
   notes?: string | null
 }
 
 export interface CreateLeadResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
-  /** For people. Do not parse it: it may change. */
+  /**
+   * For people. Do not parse it: it may change.
+   */
   message: string
-  /** The new lead: store it with your application. */
-  leadId: number
-  /** As you sent it; absent if you did not. */
-  partnerLeadId?: string
-  /** Names of fields in your request that `leads.create` does not know, at most 20: what they hold is not stored. Absent if there are none. */
-  ignoredFields?: string[]
-  /** An open lead of yours that has the same `partnerLeadId` or the same email address, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with `leads.close`. Absent if there is none, and of two requests at the same moment. */
-  duplicateOf?: number
+  /**
+   * The new lead: store it with your application.
+   */
+  lead_id: number
+  /**
+   * As you sent it; absent if you did not.
+   */
+  partner_lead_id?: string
+  /**
+   * Names of fields in your request that create-lead does not know, at most 20: what they hold is not stored. Absent if there are none.
+   *
+   * @maxItems 20
+   */
+  ignored_fields?: string[]
+  /**
+   * An open lead of yours that has the same `partner_lead_id` or the same email address, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with close-lead. Absent if there is none, and of two requests at the same moment.
+   */
+  duplicate_of?: number
 }
 
-/** One event on its way to your endpoint. */
+/**
+ * One event on its way to your endpoint.
+ */
 export interface Delivery {
-  /** The event. Its webhook has the same `webhook-id`. */
-  eventId: string
-  eventName: EventName
-  /** The lead: its `leadId` in requests. */
-  leadId: number
-  /** Whether the lead is erased: the webhook cannot be resent. */
-  leadErased: boolean
-  /** Counts the lead’s webhooks from 1; it does not count other events. */
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
+  event_name: EventName
+  /**
+   * The lead: its `lead_id` in requests.
+   */
+  lead_id: number
+  /**
+   * Whether the lead is erased: the webhook cannot be resent.
+   */
+  lead_erased: boolean
+  /**
+   * Counts the lead’s webhooks from 1; it does not count other events.
+   */
   sequence: number
   state: DeliveryState
-  createdAt: Date
-  /** `null` if it is held, settled, being attempted now, or waits for another one. */
-  nextAttemptAt: Date | null
-  /** The lead’s first open webhook, if this one is sent after it. */
-  waitsFor: BlockingWebhook | null
-  settledAt: Date | null
-  /** Why it cannot be sent at the moment, if that is a fault on our side: it is sent once we have mended that. */
+  created_at: Timestamp
+  /**
+   * `null` if it is held, settled, being attempted now, or waits for another one.
+   */
+  next_attempt_at: Timestamp | null
+  /**
+   * The lead’s first open webhook, if this one is sent after it.
+   */
+  waits_for: BlockingWebhook | null
+  settled_at: Timestamp | null
+  /**
+   * Why it cannot be sent at the moment, if that is a fault on our side: it is sent once we have mended that.
+   */
   fault: string | null
-  /** The body of the webhook: the bytes that every attempt signs and sends. */
+  /**
+   * The body of the webhook: the bytes that every attempt signs and sends.
+   */
   body: string
-  /** The latest 20, oldest first. */
+  /**
+   * The latest 20, oldest first.
+   */
   attempts: Attempt[]
 }
 
-/** `pending`: to be sent. `held`: pending, while your endpoint is paused. `delivered`: your endpoint accepted it. `given_up`: the retry schedule is used up while your endpoint accepted other webhooks; the lead’s next webhook is sent, and `deliveries.resend` sends this one again. `canceled`: our staff left it out. */
+/**
+ * `pending`: to be sent. `held`: pending, while your endpoint is paused. `delivered`: your endpoint accepted it. `given_up`: the retry schedule is used up while your endpoint accepted other webhooks; the lead’s next webhook is sent, and resend-webhook sends this one again. `canceled`: our staff left it out.
+ */
 export type DeliveryState = 'pending' | 'delivered' | 'given_up' | 'canceled' | 'held'
 
 export interface Due {
-  /** `retry`: of the first open webhook. `end`: the lead is closed. */
+  /**
+   * `retry`: of the first open webhook. `end`: the lead is closed.
+   */
   what: 'score_update' | 'retry' | 'end'
-  at: Date
+  at: Timestamp
 }
 
-/** Where your webhooks are sent. */
+/**
+ * Where your webhooks are sent.
+ */
 export interface Endpoint {
-  /** `null` if none is registered. */
+  /**
+   * `null` if none is registered.
+   */
   url: string | null
   health: EndpointHealth
-  /** For people. */
+  /**
+   * For people.
+   */
   reason: string
-  /** Since when `health` is what it is. */
-  since: Date
-  /** How many webhooks are not settled: neither delivered, given up nor canceled. */
-  openDeliveries: number
-  /** The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress. */
-  recentAttempts: RecentAttempts
-  /** When your endpoint last accepted a webhook. */
-  lastSuccessAt: Date | null
-  /** The latest attempt that failed. Both are about `recentAttempts`, and `null` if there is none. */
-  lastError: EndpointError | null
-  /** The open delivery that has waited longest; `null` if there is none. */
-  oldestWaiting: OldestWaiting | null
-  /** When the next open webhook is due; `null` if none is open and not being attempted now, or while your endpoint is paused. */
-  nextAttemptAt: Date | null
-  /** When the service tries the endpoint again, if it paused it; otherwise `null`. */
-  nextProbeAt: Date | null
-  /** The URL that is to take the place of `url`; `null` if there is none. */
+  /**
+   * Since when `health` is what it is.
+   */
+  since: Timestamp
+  /**
+   * How many webhooks are not settled: neither delivered, given up nor canceled.
+   */
+  open_deliveries: number
+  /**
+   * The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress.
+   */
+  recent_attempts: RecentAttempts
+  /**
+   * When your endpoint last accepted a webhook.
+   */
+  last_success_at: Timestamp | null
+  /**
+   * The latest attempt that failed. Both are about `recent_attempts`, and `null` if there is none.
+   */
+  last_error: EndpointError | null
+  /**
+   * The open delivery that has waited longest; `null` if there is none.
+   */
+  oldest_waiting: OldestWaiting | null
+  /**
+   * When the next open webhook is due; `null` if none is open and not being attempted now, or while your endpoint is paused.
+   */
+  next_attempt_at: Timestamp | null
+  /**
+   * When the service tries the endpoint again, if it paused it; otherwise `null`.
+   */
+  next_probe_at: Timestamp | null
+  /**
+   * The URL that is to take the place of `url`; `null` if there is none.
+   */
   candidate: EndpointCandidate | null
-  /** The latest certification; `null` if none was requested, or the URL that it is about has been replaced. */
+  /**
+   * The latest certification; `null` if none was requested, or the URL that it is about has been replaced.
+   */
   certification: Certification | null
 }
 
 export interface EndpointCandidate {
-  /** The URL that `endpoint.set` got. */
+  /**
+   * The URL that set-endpoint got.
+   */
   url: string
-  requestedAt: Date
+  requested_at: Timestamp
 }
 
 export interface EndpointCertification {
-  /** What the request is. */
+  /**
+   * What the request is.
+   */
   type: 'endpoint.certification'
-  /** ISO 8601. */
-  timestamp: Date
+  /**
+   * ISO 8601.
+   */
+  timestamp: string
   data: EndpointCertificationData
 }
 
 export interface EndpointCertificationData {
-  /** Your account. */
-  partnerId: number
+  /**
+   * Your account.
+   */
+  partner_id: number
   environment: Environment
 }
 
 export interface EndpointError {
-  at: Date
-  /** The HTTP status of your endpoint; `null` if it did not respond. */
+  at: Timestamp
+  /**
+   * The HTTP status of your endpoint; `null` if it did not respond.
+   */
   status: number | null
-  errorCode: string
-  /** What to do about it. */
+  error_code: string
+  /**
+   * What to do about it.
+   */
   hint: string | null
 }
 
-/** `active`: it works. `failing`: webhooks are sent, and every recent attempt failed. `paused`: webhooks are held. `draining`: held webhooks are being sent. */
+/**
+ * `active`: it works. `failing`: webhooks are sent, and every recent attempt failed. `paused`: webhooks are held. `draining`: held webhooks are being sent.
+ */
 export type EndpointHealth = 'active' | 'failing' | 'paused' | 'draining'
 
 export interface EndpointPing {
-  /** What the request is. */
+  /**
+   * What the request is.
+   */
   type: 'endpoint.ping'
-  /** ISO 8601. */
-  timestamp: Date
+  /**
+   * ISO 8601.
+   */
+  timestamp: string
   data: EndpointPingData
 }
 
 export interface EndpointPingData {
-  /** Your account. */
-  partnerId: number
+  /**
+   * Your account.
+   */
+  partner_id: number
   environment: Environment
 }
 
-/** The endpoint, with the secret that was just made. */
+/**
+ * The endpoint, with the secret that was just made.
+ */
 export interface EndpointWithSecret {
-  /** `null` if none is registered. */
+  /**
+   * `null` if none is registered.
+   */
   url: string | null
   health: EndpointHealth
-  /** For people. */
+  /**
+   * For people.
+   */
   reason: string
-  /** Since when `health` is what it is. */
-  since: Date
-  /** How many webhooks are not settled: neither delivered, given up nor canceled. */
-  openDeliveries: number
-  /** The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress. */
-  recentAttempts: RecentAttempts
-  /** When your endpoint last accepted a webhook. */
-  lastSuccessAt: Date | null
-  /** The latest attempt that failed. Both are about `recentAttempts`, and `null` if there is none. */
-  lastError: EndpointError | null
-  /** The open delivery that has waited longest; `null` if there is none. */
-  oldestWaiting: OldestWaiting | null
-  /** When the next open webhook is due; `null` if none is open and not being attempted now, or while your endpoint is paused. */
-  nextAttemptAt: Date | null
-  /** When the service tries the endpoint again, if it paused it; otherwise `null`. */
-  nextProbeAt: Date | null
-  /** The URL that is to take the place of `url`; `null` if there is none. */
+  /**
+   * Since when `health` is what it is.
+   */
+  since: Timestamp
+  /**
+   * How many webhooks are not settled: neither delivered, given up nor canceled.
+   */
+  open_deliveries: number
+  /**
+   * The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress.
+   */
+  recent_attempts: RecentAttempts
+  /**
+   * When your endpoint last accepted a webhook.
+   */
+  last_success_at: Timestamp | null
+  /**
+   * The latest attempt that failed. Both are about `recent_attempts`, and `null` if there is none.
+   */
+  last_error: EndpointError | null
+  /**
+   * The open delivery that has waited longest; `null` if there is none.
+   */
+  oldest_waiting: OldestWaiting | null
+  /**
+   * When the next open webhook is due; `null` if none is open and not being attempted now, or while your endpoint is paused.
+   */
+  next_attempt_at: Timestamp | null
+  /**
+   * When the service tries the endpoint again, if it paused it; otherwise `null`.
+   */
+  next_probe_at: Timestamp | null
+  /**
+   * The URL that is to take the place of `url`; `null` if there is none.
+   */
   candidate: EndpointCandidate | null
-  /** The latest certification; `null` if none was requested, or the URL that it is about has been replaced. */
+  /**
+   * The latest certification; `null` if none was requested, or the URL that it is about has been replaced.
+   */
   certification: Certification | null
-  /** The new signing secret. Store it now: it is not shown again. */
+  /**
+   * The new signing secret. Store it now: it is not shown again.
+   */
   secret: string
 }
 
 export type Environment = 'sandbox' | 'production'
 
 export interface EraseLeadRequest {
-  /** The lead: the `leadId` that `leads.create` returned. */
-  leadId: number
-  /** Why. `borrower_request`: the borrower asked for it. `no_consent`: the borrower does not agree to the referral. `not_needed`: the data is no longer needed. `legal_obligation`: a law or an authority requires it. `mistake`: the lead was created by mistake, or with wrong data. `other`: another reason. */
-  reason?: 'borrower_request' | 'no_consent' | 'not_needed' | 'legal_obligation' | 'mistake' | 'other' | null
+  /**
+   * The lead: the `lead_id` that create-lead returned.
+   */
+  lead_id: number
+  /**
+   * Why. `borrower_request`: the borrower asked for it. `no_consent`: the borrower does not agree to the referral. `not_needed`: the data is no longer needed. `legal_obligation`: a law or an authority requires it. `mistake`: the lead was created by mistake, or with wrong data. `other`: another reason.
+   */
+  reason?:
+    ('borrower_request' | 'no_consent' | 'not_needed' | 'legal_obligation' | 'mistake' | 'other') | null
 }
 
 export interface EraseLeadResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
   data: Erasure
 }
 
 export interface Erasure {
-  /** The lead: its `leadId` in requests. */
-  leadId: number
-  erasedAt: Date
+  /**
+   * The lead: its `lead_id` in requests.
+   */
+  lead_id: number
+  erased_at: Timestamp
 }
 
 /**
@@ -388,27 +627,29 @@ export interface Erasure {
  * - `SERVICE_UNAVAILABLE` (503)
  */
 export type ErrorCode =
-  | 'INVALID_PAYLOAD'
-  | 'AUTH_FAILED'
-  | 'HTTPS_REQUIRED'
-  | 'SELF_SERVICE_OFF'
-  | 'NOT_FOUND'
-  | 'METHOD_NOT_ALLOWED'
-  | 'NO_ENDPOINT'
-  | 'NO_CANDIDATE'
-  | 'PAUSED_BY_STAFF'
-  | 'ENDPOINT_PAUSED'
-  | 'SECRET_REPLACED'
-  | 'LEAD_CLOSED'
-  | 'LEAD_HELD'
-  | 'LEAD_FULL'
-  | 'CLOCK_MOVING'
-  | 'PAYLOAD_TOO_LARGE'
-  | 'UNSUPPORTED_MEDIA_TYPE'
-  | 'IDEMPOTENCY_CONFLICT'
-  | 'RATE_LIMITED'
-  | 'INTERNAL_ERROR'
-  | 'SERVICE_UNAVAILABLE'
+  | (
+      | 'INVALID_PAYLOAD'
+      | 'AUTH_FAILED'
+      | 'HTTPS_REQUIRED'
+      | 'SELF_SERVICE_OFF'
+      | 'NOT_FOUND'
+      | 'METHOD_NOT_ALLOWED'
+      | 'NO_ENDPOINT'
+      | 'NO_CANDIDATE'
+      | 'PAUSED_BY_STAFF'
+      | 'ENDPOINT_PAUSED'
+      | 'SECRET_REPLACED'
+      | 'LEAD_CLOSED'
+      | 'LEAD_HELD'
+      | 'LEAD_FULL'
+      | 'CLOCK_MOVING'
+      | 'PAYLOAD_TOO_LARGE'
+      | 'UNSUPPORTED_MEDIA_TYPE'
+      | 'IDEMPOTENCY_CONFLICT'
+      | 'RATE_LIMITED'
+      | 'INTERNAL_ERROR'
+      | 'SERVICE_UNAVAILABLE'
+    )
   | (string & {})
 
 export type Event = LeadReceivedEvent | ScoreUpdateEvent | MilestoneEvent | OtherEvent
@@ -426,77 +667,115 @@ export type Event = LeadReceivedEvent | ScoreUpdateEvent | MilestoneEvent | Othe
  * - `mortgage_ready`: borrower meets credit criteria and is ready to return to the lender
  */
 export type EventName =
-  | 'lead_received'
-  | 'client_account_created'
-  | 'credit_scan_completed'
-  | 'client_engaged_in_chat'
-  | 'contract_signed'
-  | 'escrow_funded'
-  | 'score_update'
-  | 'mortgage_ready'
+  | (
+      | 'lead_received'
+      | 'client_account_created'
+      | 'credit_scan_completed'
+      | 'client_engaged_in_chat'
+      | 'contract_signed'
+      | 'escrow_funded'
+      | 'score_update'
+      | 'mortgage_ready'
+    )
   | (string & {})
 
 export interface EventToSimulate {
-  eventName: SimulatedEventName
-  /** For `score_update` only. Without it, the sandbox makes up gains. */
-  eventPayload?: ScoreGains | null
-  /** Backdates the milestone: how many days ago it happened, on the lead’s clock. Dates of a lead never go back: a milestone that would be older than the lead’s last event gets the date of that. */
-  daysAgo?: number
+  event_name: SimulatedEventName
+  /**
+   * For `score_update` only. Without it, the sandbox makes up gains.
+   */
+  event_payload?: ScoreGains | null
+  /**
+   * Backdates the milestone: how many days ago it happened, on the lead’s clock. Dates of a lead never go back: a milestone that would be older than the lead’s last event gets the date of that.
+   */
+  days_ago?: number
 }
 
 export interface ExportLeadRequest {
-  /** The lead: the `leadId` that `leads.create` returned. */
-  leadId: number
+  /**
+   * The lead: the `lead_id` that create-lead returned.
+   */
+  lead_id: number
 }
 
 export interface ExportLeadResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
   data: ExportedLead
 }
 
 export interface ExportedAction {
-  at: Date
-  /** What was done, for example `milestone` or `lead.close`. */
+  at: Timestamp
+  /**
+   * What was done, for example `milestone` or `lead.close`.
+   */
   action: string
-  /** How it went. */
+  /**
+   * How it went.
+   */
   outcome: 'begun' | 'done' | 'failed' | 'unknown'
-  /** `key <id>` for one of your API keys, `staff` for ours. */
+  /**
+   * `key <id>` for one of your API keys, `staff` for ours.
+   */
   by: string
 }
 
 export interface ExportedAttempt {
-  /** Counts the requests with this `webhook-id` from 1. */
+  /**
+   * Counts the requests with this `webhook-id` from 1.
+   */
   number: number
   trigger: AttemptTrigger
-  startedAt: Date
-  finishedAt: Date | null
-  /** `null` while it is in progress. */
-  durationMs: number | null
-  /** The IP address of your endpoint that was called. */
+  started_at: Timestamp
+  finished_at: Timestamp | null
+  /**
+   * `null` while it is in progress.
+   */
+  duration_ms: number | null
+  /**
+   * The IP address of your endpoint that was called.
+   */
   address: string | null
-  /** The HTTP status of your endpoint; `null` if it did not respond. */
+  /**
+   * The HTTP status of your endpoint; `null` if it did not respond.
+   */
   status: number | null
-  /** What went wrong, for example `http_error`, `timeout` or `connection_refused`; `null` if nothing did. New ones may be added. */
-  errorCode: string | null
-  /** How to fix the failure. */
+  /**
+   * What went wrong, for example `http_error`, `timeout` or `connection_refused`; `null` if nothing did. New ones may be added.
+   */
+  error_code: string | null
+  /**
+   * How to fix the failure.
+   */
   hint: string | null
-  responseHeaders: StringMap | null
-  /** What your endpoint answered, cut off after a few kilobytes. */
-  responseBody: string | null
+  response_headers: StringMap | null
+  /**
+   * What your endpoint answered, cut off after a few kilobytes.
+   */
+  response_body: string | null
 }
 
 export interface ExportedDelivery {
-  /** Counts the lead’s webhooks from 1; it does not count other events. */
+  /**
+   * Counts the lead’s webhooks from 1; it does not count other events.
+   */
   sequence: number
-  /** The event. Its webhook has the same `webhook-id`. */
-  eventId: string
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
   state: DeliveryState
-  /** The bytes that every attempt signs and sends. */
+  /**
+   * The bytes that every attempt signs and sends.
+   */
   body: string
-  nextAttemptAt: Date | null
-  settledAt: Date | null
-  /** Oldest first. */
+  next_attempt_at: Timestamp | null
+  settled_at: Timestamp | null
+  /**
+   * Oldest first.
+   */
   attempts: ExportedAttempt[]
 }
 
@@ -504,393 +783,690 @@ export type ExportedEvent =
   LeadReceivedExportedEvent | ScoreUpdateExportedEvent | MilestoneExportedEvent | OtherExportedEvent
 
 export interface ExportedFields {
-  /** The lead: its `leadId` in requests. */
-  leadId: number
-  /** Your account. */
-  partnerId: number
-  /** Borrower’s first name. */
-  firstName: string
-  /** Borrower’s last name. */
-  lastName: string
-  /** Borrower’s email address. */
+  /**
+   * The lead: its `lead_id` in requests.
+   */
+  lead_id: number
+  /**
+   * Your account.
+   */
+  partner_id: number
+  /**
+   * Borrower’s first name.
+   */
+  first_name: string
+  /**
+   * Borrower’s last name.
+   */
+  last_name: string
+  /**
+   * Borrower’s email address.
+   */
   email: string
-  /** Borrower’s phone number, as you sent it. */
+  /**
+   * Borrower’s phone number, as you sent it.
+   */
   phone: string
-  /** Your own identifier for the borrower. */
-  partnerLeadId: string | null
-  /** The borrower’s FICO range when you referred them. */
-  ficoRange: string | null
-  /** The loan officer who handles the borrower. */
-  loanOfficerId: string | null
-  /** Why the application was declined. */
+  /**
+   * Your own identifier for the borrower.
+   */
+  partner_lead_id: string | null
+  /**
+   * The borrower’s FICO range when you referred them.
+   */
+  fico_range: string | null
+  /**
+   * The loan officer who handles the borrower.
+   */
+  loan_officer_id: string | null
+  /**
+   * Why the application was declined.
+   */
   notes: string | null
   metadata: StringMap
   status: LeadStatus
-  createdAt: Date
-  updatedAt: Date
+  created_at: Timestamp
+  updated_at: Timestamp
 }
 
 export interface ExportedIdempotencyKey {
-  /** The `Idempotency-Key` of `leads.create`. */
+  /**
+   * The `Idempotency-Key` of create-lead.
+   */
   key: string
-  createdAt: Date
+  created_at: Timestamp
 }
 
 export interface ExportedLead {
-  /** What each part is. */
+  /**
+   * What each part is.
+   */
   about: StringMap
-  exportedAt: Date
-  /** The borrower’s data as the partner sent it, with notes and metadata, and the status. */
+  exported_at: Timestamp
+  /**
+   * The borrower’s data as the partner sent it, with notes and metadata, and the status.
+   */
   lead: ExportedFields
-  /** The email that welcomes the borrower, and why it was not sent if it was not. */
-  onboardingEmail: {
-    sentAt: Date | null
-    /** `address_limit`: the address got as many within 24 hours as an address may. */
-    notSentBecause: OnboardingEmailRefusal | null
+  /**
+   * The email that welcomes the borrower, and why it was not sent if it was not.
+   */
+  onboarding_email: {
+    sent_at: Timestamp | null
+    /**
+     * `address_limit`: the address got as many within 24 hours as an address may.
+     */
+    not_sent_because: OnboardingEmailRefusal | null
   }
-  /** In a sandbox, by how many seconds the lead’s clock was advanced. */
+  /**
+   * In a sandbox, by how many seconds the lead’s clock was advanced.
+   */
   clock: {
-    /** How far the sandbox advanced it; 0 in production. */
-    secondsAhead: number
+    /**
+     * How far the sandbox advanced it; 0 in production.
+     */
+    seconds_ahead: number
   }
-  /** The date from which score updates are counted, every 45 days. */
-  scoreUpdates: {
-    since: Date | null
+  /**
+   * The date from which score updates are counted, every 45 days.
+   */
+  score_updates: {
+    since: Timestamp | null
   }
-  /** When the lead was closed, 30 days after mortgage_ready or by whom, and why. `leads.get` has a closing that waits. */
+  /**
+   * When the lead was closed, 30 days after mortgage_ready or by whom, and why. get-lead has a closing that waits.
+   */
   closing: {
-    closedAt: Date | null
-    /** Such as `withdrew` or `mortgage_ready`; new ones may be added. `null` while the lead is open. */
+    closed_at: Timestamp | null
+    /**
+     * Such as `withdrew` or `mortgage_ready`; new ones may be added. `null` while the lead is open.
+     */
     reason: string | null
   }
-  /** The lead’s workflow in Temporal. It holds ids, states and dates, and what senders put into signals; no name, address or phone number. */
+  /**
+   * The lead’s workflow in Temporal. It holds ids, states and dates, and what senders put into signals; no name, address or phone number.
+   */
   workflow: {
-    /** Its id in Temporal. */
-    workflowId: string
-    startedAt: Date | null
+    /**
+     * Its id in Temporal.
+     */
+    workflow_id: string
+    started_at: Timestamp | null
   }
-  /** The Idempotency-Key of the request that created the lead, kept for 24 hours. */
-  idempotencyKeys: ExportedIdempotencyKey[]
-  /** The history, oldest first. */
+  /**
+   * The Idempotency-Key of the request that created the lead, kept for 24 hours.
+   */
+  idempotency_keys: ExportedIdempotencyKey[]
+  /**
+   * The history, oldest first.
+   */
   events: ExportedEvent[]
-  /** The webhooks about the lead, in their order: the body that each attempt sends, and what the partner’s endpoint answered. */
+  /**
+   * The webhooks about the lead, in their order: the body that each attempt sends, and what the partner’s endpoint answered.
+   */
   deliveries: ExportedDelivery[]
-  /** What the partner’s keys and staff did with the lead, and when staff looked at it, oldest first. */
+  /**
+   * What the partner’s keys and staff did with the lead, and when staff looked at it, oldest first.
+   */
   actions: ExportedAction[]
+}
+
+/**
+ * The body of every error response.
+ */
+export interface Failure {
+  success: false
+  error: {
+    code: ErrorCode
+    /**
+     * For people. Do not parse it: it may change.
+     */
+    message: string
+    /**
+     * Of each `INVALID_PAYLOAD`, and of no other error: the fields that are wrong. Empty if no field is, for example if the body is no JSON.
+     */
+    fields?: FieldProblem[]
+    /**
+     * Only of list-events, when it cannot go on from `after`: the cursor to send as `after` instead.
+     */
+    next?: string
+    /**
+     * Of a 409 or a 422 about a lead: that lead. Of an `IDEMPOTENCY_CONFLICT`, the lead that was created with the key.
+     */
+    lead_id?: number
+  }
 }
 
 export type FeedEvent =
   LeadReceivedFeedEvent | ScoreUpdateFeedEvent | MilestoneFeedEvent | LeadClosedFeedEvent | OtherFeedEvent
 
+/**
+ * A field of the request that is wrong.
+ */
+export interface FieldProblem {
+  /**
+   * The path of the field as you sent it, such as `email` or `event_payload.experian_gain`, or the name of a header.
+   */
+  field: string
+  /**
+   * For people: what the field must be. It repeats nothing that you sent but a character that is not allowed.
+   */
+  problem: string
+}
+
 export interface GetClockRequest {
-  /** The lead: the `leadId` that `leads.create` returned. */
-  leadId: number
+  /**
+   * The lead: the `lead_id` that create-lead returned.
+   */
+  lead_id: number
 }
 
 export interface GetClockResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
   data: Clock
 }
 
-/** All fields are optional. */
+/**
+ * All fields are optional.
+ */
 export interface GetDeliveriesRequest {
-  /** Only this webhook, with the bodies that your endpoint answered. Send it without `leadId`, `states` and `after`. */
-  eventId?: string
-  /** Only this lead’s deliveries; by default those of all leads. */
-  leadId?: number
-  /** `pending` includes `held`: open deliveries to a paused endpoint. */
+  /**
+   * Only this webhook, with the bodies that your endpoint answered. Send it without `lead_id`, `states` and `after`.
+   */
+  event_id?: string
+  /**
+   * Only this lead’s deliveries; by default those of all leads.
+   */
+  lead_id?: number
+  /**
+   * `pending` includes `held`: open deliveries to a paused endpoint.
+   *
+   * @minItems 1
+   * @maxItems 5
+   */
   states?: DeliveryState[]
-  /** The `next` of the previous response: only older deliveries. `null` is the first page. */
+  /**
+   * The `next` of the previous response: only older deliveries. `null` is the first page.
+   */
   after?: string | null
-  /** Maximum number of results; 50 by default. */
+  /**
+   * Maximum number of results; 50 by default.
+   */
   limit?: number
 }
 
 export interface GetDeliveriesResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
-  /** Newest first. */
+  /**
+   * Newest first.
+   */
   data: Delivery[]
-  /** The next page’s `after`; `null` on the last page. */
+  /**
+   * The next page’s `after`; `null` on the last page.
+   */
   next: string | null
 }
 
-/** Empty. */
-export type GetEndpointRequest = Record<string, never>
+/**
+ * Empty.
+ */
+export interface GetEndpointRequest {}
 
 export interface GetEndpointResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
   data: OwnEndpoint
 }
 
 export interface GetEventsRequest {
-  /** The lead: the `leadId` that `leads.create` returned. */
-  leadId: number
+  /**
+   * The lead: the `lead_id` that create-lead returned.
+   */
+  lead_id: number
 }
 
 export interface GetEventsResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
-  /** The complete history, oldest first. */
+  /**
+   * The complete history, oldest first.
+   */
   data: Event[]
 }
 
 export interface GetLeadRequest {
-  /** The lead: the `leadId` that `leads.create` returned. */
-  leadId: number
+  /**
+   * The lead: the `lead_id` that create-lead returned.
+   */
+  lead_id: number
 }
 
 export interface GetLeadResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
   data: Lead
   closing?: LeadClosing
 }
 
-/** Empty. */
-export type GetSinkRequest = Record<string, never>
+/**
+ * Empty.
+ */
+export interface GetSinkRequest {}
 
 export interface GetSinkResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
   data: Sink
 }
 
 export type Happened = HappenedEvent | HappenedWebhook | HappenedEnd
 
-/** The lead was closed. */
+/**
+ * The lead was closed.
+ */
 export interface HappenedEnd {
-  at: Date
+  at: Timestamp
   what: 'end'
 }
 
-/** An event was recorded. */
+/**
+ * An event was recorded.
+ */
 export interface HappenedEvent {
-  at: Date
+  at: Timestamp
   what: 'event'
-  /** The event. Its webhook has the same `webhook-id`. */
-  eventId: string
-  eventName: EventName
-  /** Its place among the lead’s webhooks; `null` for an event that is not sent. */
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
+  event_name: EventName
+  /**
+   * Its place among the lead’s webhooks; `null` for an event that is not sent.
+   */
   sequence: number | null
 }
 
-/** Your endpoint was called. */
+/**
+ * Your endpoint was called.
+ */
 export interface HappenedWebhook {
-  at: Date
+  at: Timestamp
   what: 'webhook'
-  /** The event. Its webhook has the same `webhook-id`. */
-  eventId: string
-  eventName: EventName
-  /** Counts the lead’s webhooks from 1; it does not count other events. */
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
+  event_name: EventName
+  /**
+   * Counts the lead’s webhooks from 1; it does not count other events.
+   */
   sequence: number
-  /** Counts the requests with this `webhook-id` from 1. */
+  /**
+   * Counts the requests with this `webhook-id` from 1.
+   */
   attempt: number
-  /** The HTTP status of your endpoint; `null` if it did not respond. */
+  /**
+   * The HTTP status of your endpoint; `null` if it did not respond.
+   */
   status: number | null
-  /** What went wrong, for example `http_error`, `timeout` or `connection_refused`; `null` if nothing did. New ones may be added. */
-  errorCode: string | null
+  /**
+   * What went wrong, for example `http_error`, `timeout` or `connection_refused`; `null` if nothing did. New ones may be added.
+   */
+  error_code: string | null
 }
 
-/** The lead’s own fields, and its metadata beside them. Metadata values are strings. */
+/**
+ * The lead’s own fields, and its metadata beside them. Metadata values are strings.
+ */
 export interface Lead {
-  /** The lead: its `leadId` in requests. */
+  /**
+   * The lead: its `lead_id` in requests.
+   */
   id: number
-  /** The same as `id`. */
-  leadId: number
-  /** Your account. */
-  partnerId: number
-  /** Borrower’s first name. */
-  firstName: string
-  /** Borrower’s last name. */
-  lastName: string
-  /** Borrower’s email address. */
+  /**
+   * The same as `id`.
+   */
+  lead_id: number
+  /**
+   * Your account.
+   */
+  partner_id: number
+  /**
+   * Borrower’s first name.
+   */
+  first_name: string
+  /**
+   * Borrower’s last name.
+   */
+  last_name: string
+  /**
+   * Borrower’s email address.
+   */
   email: string
-  /** Borrower’s phone number, as you sent it. */
+  /**
+   * Borrower’s phone number, as you sent it.
+   */
   phone: string
   status: LeadStatus
-  /** Your own identifier for the borrower. */
-  partnerLeadId?: string
-  /** The borrower’s FICO range when you referred them. */
-  ficoRange?: string
-  /** The loan officer who handles the borrower. */
-  loanOfficerId?: string
-  createdAt: Date
-  updatedAt: Date
-  /** When the lead was closed, in the format of `createdAt`: 30 days after `mortgage_ready`, by your `leads.close`, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: `events.page` has it, `leads.history` does not. Absent while the lead is open. A custom field of this name that you stored takes its place. */
-  closedAt?: string
-  /** Type of loan product, as you sent it. */
-  loanProduct?: string
-  /** Two-letter state code of the property. */
-  propertyState?: string
-  [field: string]: unknown
+  /**
+   * Your own identifier for the borrower.
+   */
+  partner_lead_id?: string
+  /**
+   * The borrower’s FICO range when you referred them.
+   */
+  fico_range?: string
+  /**
+   * The loan officer who handles the borrower.
+   */
+  loan_officer_id?: string
+  created_at: Timestamp
+  updated_at: Timestamp
+  /**
+   * When the lead was closed, in the format of `created_at`: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: list-events has it, get-events does not. Absent while the lead is open. A custom field of this name that you stored takes its place.
+   */
+  closed_at?: string
+  /**
+   * Type of loan product, as you sent it.
+   */
+  loan_product?: string
+  /**
+   * Two-letter state code of the property.
+   */
+  property_state?: string
+  [k: string]: unknown
 }
 
 export interface LeadClosedFeedEvent {
-  /** The event. Its webhook has the same `webhook-id`. */
-  eventId: string
-  /** What happened. */
-  eventName: 'lead.closed'
-  eventPayload: LeadClosedPayload
-  /** When it happened. */
-  createdAt: Date
-  /** The lead: its `leadId` in requests. */
-  leadId: number
-  /** Your own identifier for the borrower; `null` if you sent none. */
-  partnerLeadId: string | null
-  /** Its place among the lead’s webhooks; `null` for an event that is not sent. */
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
+  /**
+   * What happened.
+   */
+  event_name: 'lead.closed'
+  event_payload: LeadClosedPayload
+  /**
+   * When it happened.
+   */
+  created_at: Timestamp
+  /**
+   * The lead: its `lead_id` in requests.
+   */
+  lead_id: number
+  /**
+   * Your own identifier for the borrower; `null` if you sent none.
+   */
+  partner_lead_id: string | null
+  /**
+   * Its place among the lead’s webhooks; `null` for an event that is not sent.
+   */
   sequence: number | null
-  /** Send it as `after` to continue after this event, in the middle of a page. */
+  /**
+   * Send it as `after` to continue after this event, in the middle of a page.
+   */
   cursor: string
-  /** The body of its webhook, byte for byte, if the request has `webhooks`; `null` for an event that is not sent. */
-  webhookBody?: string | null
+  /**
+   * The body of its webhook, byte for byte, if the request has `webhooks`; `null` for an event that is not sent.
+   */
+  webhook_body?: string | null
 }
 
-/** Why it was closed. */
+/**
+ * Why it was closed.
+ */
 export interface LeadClosedPayload {
   reason: CloseReason
 }
 
-/** Of a lead that is closed; otherwise absent. No custom field can take its place. */
+/**
+ * Of a lead that is closed; otherwise absent. No custom field can take its place.
+ */
 export interface LeadClosing {
-  /** When it was closed. */
-  at: Date
+  /**
+   * When it was closed.
+   */
+  at: Timestamp
   reason: CloseReason
 }
 
 export interface LeadReceivedEvent {
-  /** The milestone. */
-  eventName: 'lead_received'
-  eventPayload: LeadReceivedPayload | null
-  /** When it happened. */
-  createdAt: Date
+  /**
+   * The milestone.
+   */
+  event_name: 'lead_received'
+  event_payload: LeadReceivedPayload | null
+  /**
+   * When it happened.
+   */
+  created_at: Timestamp
 }
 
 export interface LeadReceivedExportedEvent {
-  /** The milestone. */
-  eventName: 'lead_received'
-  eventPayload: LeadReceivedPayload | null
-  /** When it happened. */
-  createdAt: Date
-  /** The event. Its webhook has the same `webhook-id`. */
-  eventId: string
-  /** Its place among the lead’s webhooks; `null` for an event that is not sent. */
+  /**
+   * The milestone.
+   */
+  event_name: 'lead_received'
+  event_payload: LeadReceivedPayload | null
+  /**
+   * When it happened.
+   */
+  created_at: Timestamp
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
+  /**
+   * Its place among the lead’s webhooks; `null` for an event that is not sent.
+   */
   sequence: number | null
 }
 
 export interface LeadReceivedFeedEvent {
-  /** The event. Its webhook has the same `webhook-id`. */
-  eventId: string
-  /** The milestone. */
-  eventName: 'lead_received'
-  eventPayload: LeadReceivedPayload | null
-  /** When it happened. */
-  createdAt: Date
-  /** The lead: its `leadId` in requests. */
-  leadId: number
-  /** Your own identifier for the borrower; `null` if you sent none. */
-  partnerLeadId: string | null
-  /** Its place among the lead’s webhooks; `null` for an event that is not sent. */
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
+  /**
+   * The milestone.
+   */
+  event_name: 'lead_received'
+  event_payload: LeadReceivedPayload | null
+  /**
+   * When it happened.
+   */
+  created_at: Timestamp
+  /**
+   * The lead: its `lead_id` in requests.
+   */
+  lead_id: number
+  /**
+   * Your own identifier for the borrower; `null` if you sent none.
+   */
+  partner_lead_id: string | null
+  /**
+   * Its place among the lead’s webhooks; `null` for an event that is not sent.
+   */
   sequence: number | null
-  /** Send it as `after` to continue after this event, in the middle of a page. */
+  /**
+   * Send it as `after` to continue after this event, in the middle of a page.
+   */
   cursor: string
-  /** The body of its webhook, byte for byte, if the request has `webhooks`; `null` for an event that is not sent. */
-  webhookBody?: string | null
+  /**
+   * The body of its webhook, byte for byte, if the request has `webhooks`; `null` for an event that is not sent.
+   */
+  webhook_body?: string | null
 }
 
-/** Your own identifier, as you sent it with `leads.create`. */
+/**
+ * Your own identifier, as you sent it with create-lead.
+ */
 export interface LeadReceivedPayload {
-  /** Your own identifier for the borrower. */
-  partnerLeadId: string
+  /**
+   * Your own identifier for the borrower.
+   */
+  partner_lead_id: string
 }
 
 export interface LeadReceivedWebhook {
-  /** The milestone. */
+  /**
+   * The milestone.
+   */
   type: 'lead_received'
-  /** The same time as `createdAt`, in ISO 8601. */
-  timestamp: Date
+  /**
+   * The same time as `created_at`, in ISO 8601.
+   */
+  timestamp: string
   data: LeadReceivedWebhookData
 }
 
 export interface LeadReceivedWebhookData {
-  /** The same as the header `webhook-id`. */
-  eventId: string
-  /** The milestone. */
-  eventName: 'lead_received'
-  eventPayload: LeadReceivedPayload | null
-  /** When it happened. */
-  createdAt: Date
-  /** The lead: its `leadId` in requests. */
-  leadId: number
-  /** As it was when the event was recorded. */
-  partnerLeadId: string | null
-  /** Counts the lead’s webhooks from 1; it does not count other events. */
+  /**
+   * The same as the header `webhook-id`.
+   */
+  event_id: string
+  /**
+   * The milestone.
+   */
+  event_name: 'lead_received'
+  event_payload: LeadReceivedPayload | null
+  /**
+   * When it happened.
+   */
+  created_at: Timestamp
+  /**
+   * The lead: its `lead_id` in requests.
+   */
+  lead_id: number
+  /**
+   * As it was when the event was recorded.
+   */
+  partner_lead_id: string | null
+  /**
+   * Counts the lead’s webhooks from 1; it does not count other events.
+   */
   sequence: number
   environment: Environment
 }
 
-/** The furthest milestone reached. New ones may be added. */
+/**
+ * The furthest milestone reached. New ones may be added.
+ */
 export type LeadStatus =
-  | 'lead_received'
-  | 'client_account_created'
-  | 'credit_scan_completed'
-  | 'contract_signed'
-  | 'escrow_funded'
-  | 'score_update'
-  | 'mortgage_ready'
+  | (
+      | 'lead_received'
+      | 'client_account_created'
+      | 'credit_scan_completed'
+      | 'contract_signed'
+      | 'escrow_funded'
+      | 'score_update'
+      | 'mortgage_ready'
+    )
   | (string & {})
 
-/** A lead without personal data. */
+/**
+ * A lead without personal data.
+ */
 export interface LeadSummary {
-  /** The lead: its `leadId` in requests. */
-  leadId: number
-  /** Your own identifier for the borrower; `null` if you sent none. */
-  partnerLeadId: string | null
+  /**
+   * The lead: its `lead_id` in requests.
+   */
+  lead_id: number
+  /**
+   * Your own identifier for the borrower; `null` if you sent none.
+   */
+  partner_lead_id: string | null
   status: LeadStatus
-  /** Whether the lead is closed: no more milestones are recorded. */
+  /**
+   * Whether the lead is closed: no more milestones are recorded.
+   */
   closed: boolean
-  /** When the lead was closed: 30 days after `mortgage_ready`, by your `leads.close`, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: `events.page` has it, `leads.history` does not. `null` while the lead is open. */
-  closedAt: Date | null
-  /** Whether its webhooks are sent: `failing` if the first open one fails, `held` while your endpoint is paused. */
+  /**
+   * When the lead was closed: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: list-events has it, get-events does not. `null` while the lead is open.
+   */
+  closed_at: Timestamp | null
+  /**
+   * Whether its webhooks are sent: `failing` if the first open one fails, `held` while your endpoint is paused.
+   */
   delivery: 'ok' | 'failing' | 'held'
-  /** How many of its webhooks are pending or held. */
-  openDeliveries: number
-  createdAt: Date
-  updatedAt: Date
+  /**
+   * How many of its webhooks are pending or held.
+   */
+  open_deliveries: number
+  created_at: Timestamp
+  updated_at: Timestamp
 }
 
-/** All fields are optional. */
+/**
+ * All fields are optional.
+ */
 export interface ListEventsRequest {
-  /** The `next` of the previous response; without it or with `null`, from the first event on. `now` skips all events that there are. */
+  /**
+   * The `next` of the previous response; without it or with `null`, from the first event on. `now` skips all events that there are.
+   */
   after?: string | null
-  /** Maximum number of results; 50 by default. */
+  /**
+   * Maximum number of results; 50 by default.
+   */
   limit?: number
-  /** If there are no events yet, for how many seconds to wait for some; 0 by default. Two requests of a key can wait at a time. */
+  /**
+   * If there are no events yet, for how many seconds to wait for some; 0 by default. Two requests of a key can wait at a time.
+   */
   wait?: number
-  /** `true`: each event has `webhookBody`. */
+  /**
+   * `true`: each event has `webhook_body`.
+   */
   webhooks?: boolean
 }
 
 export interface ListEventsResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
-  /** In commit order; the events of one lead in theirs. */
+  /**
+   * In commit order; the events of one lead in theirs.
+   */
   data: FeedEvent[]
-  /** Send it as `after` in the next request. */
+  /**
+   * Send it as `after` in the next request.
+   */
   next: string
-  /** Whether there are more events already: ask again at once. */
-  hasMore: boolean
+  /**
+   * Whether there are more events already: ask again at once.
+   */
+  has_more: boolean
 }
 
-/** All fields are optional. */
+/**
+ * All fields are optional.
+ */
 export interface ListLeadsRequest {
-  /** Maximum number of results; 50 by default. */
+  /**
+   * Maximum number of results; 50 by default.
+   */
   limit?: number
-  /** The `next` of the previous response: only older leads. `null` is the first page. */
+  /**
+   * The `next` of the previous response: only older leads. `null` is the first page.
+   */
   after?: number | null
-  /** Only leads with this status. */
+  /**
+   * Only leads with this status.
+   */
   status?:
     | 'lead_received'
     | 'client_account_created'
@@ -899,40 +1475,62 @@ export interface ListLeadsRequest {
     | 'escrow_funded'
     | 'score_update'
     | 'mortgage_ready'
-  /** Only leads with this identifier of yours. */
-  partnerLeadId?: string
-  /** Only leads whose identifier of yours begins with this. */
-  partnerLeadIdPrefix?: string
-  /** `true`: only closed leads. `false`: only open ones. */
+  /**
+   * Only leads with this identifier of yours.
+   */
+  partner_lead_id?: string
+  /**
+   * Only leads whose identifier of yours begins with this.
+   */
+  partner_lead_id_prefix?: string
+  /**
+   * `true`: only closed leads. `false`: only open ones.
+   */
   closed?: boolean
-  /** Only leads whose webhooks fail, or are held because your endpoint is paused. */
+  /**
+   * Only leads whose webhooks fail, or are held because your endpoint is paused.
+   */
   delivery?: 'failing' | 'held'
 }
 
 export interface ListLeadsResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
-  /** Newest first. */
+  /**
+   * Newest first.
+   */
   data: LeadSummary[]
-  /** The next page’s `after`; `null` on the last page. */
+  /**
+   * The next page’s `after`; `null` on the last page.
+   */
   next: number | null
 }
 
 export interface ListScenariosResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
   data: Scenario[]
 }
 
 export interface MilestoneEvent {
-  eventName: MilestoneEventName
-  /** These milestones have none. */
-  eventPayload: null
-  /** When it happened. */
-  createdAt: Date
+  event_name: MilestoneEventName
+  /**
+   * These milestones have none.
+   */
+  event_payload: null
+  /**
+   * When it happened.
+   */
+  created_at: Timestamp
 }
 
-/** A milestone without a payload. */
+/**
+ * A milestone without a payload.
+ */
 export type MilestoneEventName =
   | 'client_account_created'
   | 'credit_scan_completed'
@@ -942,264 +1540,440 @@ export type MilestoneEventName =
   | 'mortgage_ready'
 
 export interface MilestoneExportedEvent {
-  eventName: MilestoneEventName
-  /** These milestones have none. */
-  eventPayload: null
-  /** When it happened. */
-  createdAt: Date
-  /** The event. Its webhook has the same `webhook-id`. */
-  eventId: string
-  /** Its place among the lead’s webhooks; `null` for an event that is not sent. */
+  event_name: MilestoneEventName
+  /**
+   * These milestones have none.
+   */
+  event_payload: null
+  /**
+   * When it happened.
+   */
+  created_at: Timestamp
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
+  /**
+   * Its place among the lead’s webhooks; `null` for an event that is not sent.
+   */
   sequence: number | null
 }
 
 export interface MilestoneFeedEvent {
-  /** The event. Its webhook has the same `webhook-id`. */
-  eventId: string
-  eventName: MilestoneEventName
-  /** These milestones have none. */
-  eventPayload: null
-  /** When it happened. */
-  createdAt: Date
-  /** The lead: its `leadId` in requests. */
-  leadId: number
-  /** Your own identifier for the borrower; `null` if you sent none. */
-  partnerLeadId: string | null
-  /** Its place among the lead’s webhooks; `null` for an event that is not sent. */
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
+  event_name: MilestoneEventName
+  /**
+   * These milestones have none.
+   */
+  event_payload: null
+  /**
+   * When it happened.
+   */
+  created_at: Timestamp
+  /**
+   * The lead: its `lead_id` in requests.
+   */
+  lead_id: number
+  /**
+   * Your own identifier for the borrower; `null` if you sent none.
+   */
+  partner_lead_id: string | null
+  /**
+   * Its place among the lead’s webhooks; `null` for an event that is not sent.
+   */
   sequence: number | null
-  /** Send it as `after` to continue after this event, in the middle of a page. */
+  /**
+   * Send it as `after` to continue after this event, in the middle of a page.
+   */
   cursor: string
-  /** The body of its webhook, byte for byte, if the request has `webhooks`; `null` for an event that is not sent. */
-  webhookBody?: string | null
+  /**
+   * The body of its webhook, byte for byte, if the request has `webhooks`; `null` for an event that is not sent.
+   */
+  webhook_body?: string | null
 }
 
 export interface MilestoneSimulatedEvent {
-  eventName: MilestoneEventName
-  /** These milestones have none. */
-  eventPayload: null
-  /** When it happened. */
-  createdAt: Date
-  /** `false` if the lead has this event already; the other fields are that event’s. */
+  event_name: MilestoneEventName
+  /**
+   * These milestones have none.
+   */
+  event_payload: null
+  /**
+   * When it happened.
+   */
+  created_at: Timestamp
+  /**
+   * `false` if the lead has this event already; the other fields are that event’s.
+   */
   recorded: boolean
-  /** The event. Its webhook has the same `webhook-id`. */
-  eventId: string
-  /** Its place among the lead’s webhooks; `null` for an event that is not sent. */
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
+  /**
+   * Its place among the lead’s webhooks; `null` for an event that is not sent.
+   */
   sequence: number | null
 }
 
 export interface MilestoneWebhook {
   type: MilestoneWebhookType
-  /** The same time as `createdAt`, in ISO 8601. */
-  timestamp: Date
+  /**
+   * The same time as `created_at`, in ISO 8601.
+   */
+  timestamp: string
   data: MilestoneWebhookData
 }
 
 export interface MilestoneWebhookData {
-  /** The same as the header `webhook-id`. */
-  eventId: string
-  eventName: MilestoneWebhookType
-  /** These milestones have none. */
-  eventPayload: null
-  /** When it happened. */
-  createdAt: Date
-  /** The lead: its `leadId` in requests. */
-  leadId: number
-  /** As it was when the event was recorded. */
-  partnerLeadId: string | null
-  /** Counts the lead’s webhooks from 1; it does not count other events. */
+  /**
+   * The same as the header `webhook-id`.
+   */
+  event_id: string
+  event_name: MilestoneWebhookType
+  /**
+   * These milestones have none.
+   */
+  event_payload: null
+  /**
+   * When it happened.
+   */
+  created_at: Timestamp
+  /**
+   * The lead: its `lead_id` in requests.
+   */
+  lead_id: number
+  /**
+   * As it was when the event was recorded.
+   */
+  partner_lead_id: string | null
+  /**
+   * Counts the lead’s webhooks from 1; it does not count other events.
+   */
   sequence: number
   environment: Environment
 }
 
-/** A milestone without a payload. */
+/**
+ * A milestone without a payload.
+ */
 export type MilestoneWebhookType =
   'client_account_created' | 'credit_scan_completed' | 'contract_signed' | 'escrow_funded' | 'mortgage_ready'
 
 export interface OldestWaiting {
-  /** The event. Its webhook has the same `webhook-id`. */
-  eventId: string
-  eventName: EventName
-  /** The lead: its `leadId` in requests. */
-  leadId: number
-  /** When the event was recorded, UTC. In a sandbox, `createdAt` of the event can be later: it follows the clock of the lead. */
-  waitingSince: Date
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
+  event_name: EventName
+  /**
+   * The lead: its `lead_id` in requests.
+   */
+  lead_id: number
+  /**
+   * When the event was recorded, UTC. In a sandbox, `created_at` of the event can be later: it follows the clock of the lead.
+   */
+  waiting_since: Timestamp
 }
 
 export type OnboardingEmailRefusal = 'address_limit'
 
 export interface OtherEvent {
-  /** One that was added later. */
-  eventName: OtherName
-  eventPayload: Record<string, unknown> | null
-  /** When it happened. */
-  createdAt: Date
+  /**
+   * One that was added later.
+   */
+  event_name: OtherName
+  event_payload: {
+    [k: string]: unknown
+  } | null
+  /**
+   * When it happened.
+   */
+  created_at: Timestamp
 }
 
 export interface OtherExportedEvent {
-  /** One that was added later. */
-  eventName: OtherName
-  eventPayload: Record<string, unknown> | null
-  /** When it happened. */
-  createdAt: Date
-  /** The event. Its webhook has the same `webhook-id`. */
-  eventId: string
-  /** Its place among the lead’s webhooks; `null` for an event that is not sent. */
+  /**
+   * One that was added later.
+   */
+  event_name: OtherName
+  event_payload: {
+    [k: string]: unknown
+  } | null
+  /**
+   * When it happened.
+   */
+  created_at: Timestamp
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
+  /**
+   * Its place among the lead’s webhooks; `null` for an event that is not sent.
+   */
   sequence: number | null
 }
 
 export interface OtherFeedEvent {
-  /** The event. Its webhook has the same `webhook-id`. */
-  eventId: string
-  /** One that was added later. */
-  eventName: OtherName
-  eventPayload: Record<string, unknown> | null
-  /** When it happened. */
-  createdAt: Date
-  /** The lead: its `leadId` in requests. */
-  leadId: number
-  /** Your own identifier for the borrower; `null` if you sent none. */
-  partnerLeadId: string | null
-  /** Its place among the lead’s webhooks; `null` for an event that is not sent. */
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
+  /**
+   * One that was added later.
+   */
+  event_name: OtherName
+  event_payload: {
+    [k: string]: unknown
+  } | null
+  /**
+   * When it happened.
+   */
+  created_at: Timestamp
+  /**
+   * The lead: its `lead_id` in requests.
+   */
+  lead_id: number
+  /**
+   * Your own identifier for the borrower; `null` if you sent none.
+   */
+  partner_lead_id: string | null
+  /**
+   * Its place among the lead’s webhooks; `null` for an event that is not sent.
+   */
   sequence: number | null
-  /** Send it as `after` to continue after this event, in the middle of a page. */
+  /**
+   * Send it as `after` to continue after this event, in the middle of a page.
+   */
   cursor: string
-  /** The body of its webhook, byte for byte, if the request has `webhooks`; `null` for an event that is not sent. */
-  webhookBody?: string | null
+  /**
+   * The body of its webhook, byte for byte, if the request has `webhooks`; `null` for an event that is not sent.
+   */
+  webhook_body?: string | null
 }
 
 export interface OtherSimulatedEvent {
-  /** One that was added later. */
-  eventName: OtherName
-  eventPayload: Record<string, unknown> | null
-  /** When it happened. */
-  createdAt: Date
-  /** `false` if the lead has this event already; the other fields are that event’s. */
+  /**
+   * One that was added later.
+   */
+  event_name: OtherName
+  event_payload: {
+    [k: string]: unknown
+  } | null
+  /**
+   * When it happened.
+   */
+  created_at: Timestamp
+  /**
+   * `false` if the lead has this event already; the other fields are that event’s.
+   */
   recorded: boolean
-  /** The event. Its webhook has the same `webhook-id`. */
-  eventId: string
-  /** Its place among the lead’s webhooks; `null` for an event that is not sent. */
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
+  /**
+   * Its place among the lead’s webhooks; `null` for an event that is not sent.
+   */
   sequence: number | null
 }
 
 export interface OtherWebhook {
-  /** One that was added later. */
+  /**
+   * One that was added later.
+   */
   type: OtherName
-  /** ISO 8601. */
-  timestamp: Date
-  data: Record<string, unknown>
+  /**
+   * ISO 8601.
+   */
+  timestamp: string
+  data: {
+    [k: string]: unknown
+  }
 }
 
-/** Where your webhooks are sent, and where they come from. */
+/**
+ * Where your webhooks are sent, and where they come from.
+ */
 export interface OwnEndpoint {
-  /** `null` if none is registered. */
+  /**
+   * `null` if none is registered.
+   */
   url: string | null
   health: EndpointHealth
-  /** For people. */
+  /**
+   * For people.
+   */
   reason: string
-  /** Since when `health` is what it is. */
-  since: Date
-  /** How many webhooks are not settled: neither delivered, given up nor canceled. */
-  openDeliveries: number
-  /** The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress. */
-  recentAttempts: RecentAttempts
-  /** When your endpoint last accepted a webhook. */
-  lastSuccessAt: Date | null
-  /** The latest attempt that failed. Both are about `recentAttempts`, and `null` if there is none. */
-  lastError: EndpointError | null
-  /** The open delivery that has waited longest; `null` if there is none. */
-  oldestWaiting: OldestWaiting | null
-  /** When the next open webhook is due; `null` if none is open and not being attempted now, or while your endpoint is paused. */
-  nextAttemptAt: Date | null
-  /** When the service tries the endpoint again, if it paused it; otherwise `null`. */
-  nextProbeAt: Date | null
-  /** The URL that is to take the place of `url`; `null` if there is none. */
+  /**
+   * Since when `health` is what it is.
+   */
+  since: Timestamp
+  /**
+   * How many webhooks are not settled: neither delivered, given up nor canceled.
+   */
+  open_deliveries: number
+  /**
+   * The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress.
+   */
+  recent_attempts: RecentAttempts
+  /**
+   * When your endpoint last accepted a webhook.
+   */
+  last_success_at: Timestamp | null
+  /**
+   * The latest attempt that failed. Both are about `recent_attempts`, and `null` if there is none.
+   */
+  last_error: EndpointError | null
+  /**
+   * The open delivery that has waited longest; `null` if there is none.
+   */
+  oldest_waiting: OldestWaiting | null
+  /**
+   * When the next open webhook is due; `null` if none is open and not being attempted now, or while your endpoint is paused.
+   */
+  next_attempt_at: Timestamp | null
+  /**
+   * When the service tries the endpoint again, if it paused it; otherwise `null`.
+   */
+  next_probe_at: Timestamp | null
+  /**
+   * The URL that is to take the place of `url`; `null` if there is none.
+   */
   candidate: EndpointCandidate | null
-  /** The latest certification; `null` if none was requested, or the URL that it is about has been replaced. */
+  /**
+   * The latest certification; `null` if none was requested, or the URL that it is about has been replaced.
+   */
   certification: Certification | null
-  /** The IP addresses and networks that our requests to your endpoint come from, for your firewall. Empty if we promise none: then allow requests by their signature. */
-  egressAddresses: string[]
+  /**
+   * The IP addresses and networks that our requests to your endpoint come from, for your firewall. Empty if we promise none: then allow requests by their signature.
+   */
+  egress_addresses: string[]
 }
 
-/** Empty. */
-export type PauseEndpointRequest = Record<string, never>
+/**
+ * Empty.
+ */
+export interface PauseEndpointRequest {}
 
 export interface PauseEndpointResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
   data: Endpoint
 }
 
 export interface PingResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
-  /** For people. Do not parse it: it may change. */
+  /**
+   * For people. Do not parse it: it may change.
+   */
   message: string
   environment: Environment
-  time: Date
+  time: Timestamp
 }
 
 export interface RecentAttempts {
-  /** At most 1,000. */
+  /**
+   * At most 1,000.
+   */
   count: number
-  /** The share that your endpoint accepted, from 0 to 1. `null` if `count` is 0. */
-  successRate: number | null
-  /** Half of the attempts took at most this long. */
-  durationP50Ms: number | null
-  /** 95% of the attempts took at most this long. */
-  durationP95Ms: number | null
+  /**
+   * The share that your endpoint accepted, from 0 to 1. `null` if `count` is 0.
+   */
+  success_rate: number | null
+  /**
+   * Half of the attempts took at most this long.
+   */
+  duration_p50_ms: number | null
+  /**
+   * 95% of the attempts took at most this long.
+   */
+  duration_p95_ms: number | null
 }
 
 export interface ResendWebhookRequest {
-  /** As `deliveries.list` shows it; the `webhook-id` of the webhook. */
-  eventId: string
+  /**
+   * As get-deliveries shows it; the `webhook-id` of the webhook.
+   */
+  event_id: string
 }
 
 export interface ResendWebhookResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
-  /** For people. Do not parse it: it may change. */
+  /**
+   * For people. Do not parse it: it may change.
+   */
   message: string
 }
 
-/** Empty. */
-export type ResumeEndpointRequest = Record<string, never>
+/**
+ * Empty.
+ */
+export interface ResumeEndpointRequest {}
 
 export interface ResumeEndpointResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
   data: Endpoint
 }
 
 export interface RotateEndpointSecretRequest {
-  /** For how many hours the previous secret also signs; 24 by default. */
-  overlapHours?: number
+  /**
+   * For how many hours the previous secret also signs; 24 by default.
+   */
+  overlap_hours?: number
 }
 
 export interface RotateEndpointSecretResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
   data: EndpointWithSecret
 }
 
 export interface RunScenarioRequest {
   scenario: ScenarioName
-  /** By default a new lead. */
-  leadId?: number
+  /**
+   * By default a new lead.
+   */
+  lead_id?: number
 }
 
 export interface RunScenarioResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
   data: ScenarioRun
 }
 
 export interface Scenario {
   scenario: ScenarioName
-  /** For people. */
+  /**
+   * For people.
+   */
   about: string
-  /** A `leads.create` with such an address plays the scenario, without any other call. */
+  /**
+   * A create-lead with such an address plays the scenario, without any other call.
+   */
   email: string
-  /** The webhooks to expect, in their order. */
+  /**
+   * The webhooks to expect, in their order.
+   */
   webhooks: EventName[]
 }
 
@@ -1212,163 +1986,272 @@ export type ScenarioName =
   | 'dropped_out'
 
 export interface ScenarioRun {
-  /** The lead: its `leadId` in requests. */
-  leadId: number
+  /**
+   * The lead: its `lead_id` in requests.
+   */
+  lead_id: number
   scenario: ScenarioName
-  /** `running`: it continues on its own. `stopped`: it goes no further, because your endpoint refuses webhooks for so long that production would pause it, because the lead’s clock can run no further ahead, or because the lead has as many events as it can. `closed`: the lead was closed on the way, or our staff ended the scenario. */
+  /**
+   * `running`: it continues on its own. `stopped`: it goes no further, because your endpoint refuses webhooks for so long that production would pause it, because the lead’s clock can run no further ahead, or because the lead has as many events as it can. `closed`: the lead was closed on the way, or our staff ended the scenario.
+   */
   state: 'done' | 'running' | 'stopped' | 'closed'
   status: LeadStatus
-  /** The webhooks to expect, in their order. Absent if you named a lead: what it has already does not happen again. */
+  /**
+   * The webhooks to expect, in their order. Absent if you named a lead: what it has already does not happen again.
+   */
   webhooks?: EventName[]
-  /** What is due next on the lead’s clock; `null` for nothing. */
+  /**
+   * What is due next on the lead’s clock; `null` for nothing.
+   */
   next: Due | null
 }
 
-/** The points that each bureau’s score has gained since the `score_update` before, or, the first time, since the journey began; negative if it fell. */
+/**
+ * The points that each bureau’s score has gained since the `score_update` before, or, the first time, since the journey began; negative if it fell.
+ */
 export interface ScoreGains {
-  /** The change of the Experian score in points; negative if it fell. */
-  experianGain: number
-  /** The change of the Equifax score in points; negative if it fell. */
-  equifaxGain: number
-  /** The change of the TransUnion score in points; negative if it fell. */
-  transunionGain: number
-  /** In how many days the borrower will probably be mortgage-ready, as a range: `<min>-<max> days`. */
-  estimatedTimeRemaining: string
+  /**
+   * The change of the Experian score in points; negative if it fell.
+   */
+  experian_gain: number
+  /**
+   * The change of the Equifax score in points; negative if it fell.
+   */
+  equifax_gain: number
+  /**
+   * The change of the TransUnion score in points; negative if it fell.
+   */
+  transunion_gain: number
+  /**
+   * In how many days the borrower will probably be mortgage-ready, as a range: `<min>-<max> days`.
+   */
+  estimated_time_remaining: string
 }
 
 export interface ScoreUpdateEvent {
-  /** The milestone. */
-  eventName: 'score_update'
-  eventPayload: ScoreGains
-  /** When it happened. */
-  createdAt: Date
+  /**
+   * The milestone.
+   */
+  event_name: 'score_update'
+  event_payload: ScoreGains
+  /**
+   * When it happened.
+   */
+  created_at: Timestamp
 }
 
 export interface ScoreUpdateExportedEvent {
-  /** The milestone. */
-  eventName: 'score_update'
-  eventPayload: ScoreGains
-  /** When it happened. */
-  createdAt: Date
-  /** The event. Its webhook has the same `webhook-id`. */
-  eventId: string
-  /** Its place among the lead’s webhooks; `null` for an event that is not sent. */
+  /**
+   * The milestone.
+   */
+  event_name: 'score_update'
+  event_payload: ScoreGains
+  /**
+   * When it happened.
+   */
+  created_at: Timestamp
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
+  /**
+   * Its place among the lead’s webhooks; `null` for an event that is not sent.
+   */
   sequence: number | null
 }
 
 export interface ScoreUpdateFeedEvent {
-  /** The event. Its webhook has the same `webhook-id`. */
-  eventId: string
-  /** The milestone. */
-  eventName: 'score_update'
-  eventPayload: ScoreGains
-  /** When it happened. */
-  createdAt: Date
-  /** The lead: its `leadId` in requests. */
-  leadId: number
-  /** Your own identifier for the borrower; `null` if you sent none. */
-  partnerLeadId: string | null
-  /** Its place among the lead’s webhooks; `null` for an event that is not sent. */
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
+  /**
+   * The milestone.
+   */
+  event_name: 'score_update'
+  event_payload: ScoreGains
+  /**
+   * When it happened.
+   */
+  created_at: Timestamp
+  /**
+   * The lead: its `lead_id` in requests.
+   */
+  lead_id: number
+  /**
+   * Your own identifier for the borrower; `null` if you sent none.
+   */
+  partner_lead_id: string | null
+  /**
+   * Its place among the lead’s webhooks; `null` for an event that is not sent.
+   */
   sequence: number | null
-  /** Send it as `after` to continue after this event, in the middle of a page. */
+  /**
+   * Send it as `after` to continue after this event, in the middle of a page.
+   */
   cursor: string
-  /** The body of its webhook, byte for byte, if the request has `webhooks`; `null` for an event that is not sent. */
-  webhookBody?: string | null
+  /**
+   * The body of its webhook, byte for byte, if the request has `webhooks`; `null` for an event that is not sent.
+   */
+  webhook_body?: string | null
 }
 
 export interface ScoreUpdateSimulatedEvent {
-  /** The milestone. */
-  eventName: 'score_update'
-  eventPayload: ScoreGains
-  /** When it happened. */
-  createdAt: Date
-  /** `false` if the lead has this event already; the other fields are that event’s. */
+  /**
+   * The milestone.
+   */
+  event_name: 'score_update'
+  event_payload: ScoreGains
+  /**
+   * When it happened.
+   */
+  created_at: Timestamp
+  /**
+   * `false` if the lead has this event already; the other fields are that event’s.
+   */
   recorded: boolean
-  /** The event. Its webhook has the same `webhook-id`. */
-  eventId: string
-  /** Its place among the lead’s webhooks; `null` for an event that is not sent. */
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
+  /**
+   * Its place among the lead’s webhooks; `null` for an event that is not sent.
+   */
   sequence: number | null
 }
 
 export interface ScoreUpdateWebhook {
-  /** The milestone. */
+  /**
+   * The milestone.
+   */
   type: 'score_update'
-  /** The same time as `createdAt`, in ISO 8601. */
-  timestamp: Date
+  /**
+   * The same time as `created_at`, in ISO 8601.
+   */
+  timestamp: string
   data: ScoreUpdateWebhookData
 }
 
 export interface ScoreUpdateWebhookData {
-  /** The same as the header `webhook-id`. */
-  eventId: string
-  /** The milestone. */
-  eventName: 'score_update'
-  eventPayload: ScoreGains
-  /** When it happened. */
-  createdAt: Date
-  /** The lead: its `leadId` in requests. */
-  leadId: number
-  /** As it was when the event was recorded. */
-  partnerLeadId: string | null
-  /** Counts the lead’s webhooks from 1; it does not count other events. */
+  /**
+   * The same as the header `webhook-id`.
+   */
+  event_id: string
+  /**
+   * The milestone.
+   */
+  event_name: 'score_update'
+  event_payload: ScoreGains
+  /**
+   * When it happened.
+   */
+  created_at: Timestamp
+  /**
+   * The lead: its `lead_id` in requests.
+   */
+  lead_id: number
+  /**
+   * As it was when the event was recorded.
+   */
+  partner_lead_id: string | null
+  /**
+   * Counts the lead’s webhooks from 1; it does not count other events.
+   */
   sequence: number
   environment: Environment
 }
 
 export interface SetEndpointRequest {
-  /** In production `https`, on port 443 or 8443, at a public address. No user name, password or fragment. */
+  /**
+   * In production `https`, on port 443 or 8443, at a public address. No user name, password or fragment.
+   */
   url: string
 }
 
 export interface SetEndpointResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
   data: EndpointWithSecret
 }
 
 export interface SetSinkRequest {
-  /** The HTTP status that it answers with; 200 by default. */
+  /**
+   * The HTTP status that it answers with; 200 by default.
+   */
   status?: number
-  /** For how many webhooks, after which it answers 200 at once. `null`, the default: for all. */
+  /**
+   * For how many webhooks, after which it answers 200 at once. `null`, the default: for all.
+   */
   times?: number | null
-  /** How long it waits before it answers; 0 by default. Our time limit for an attempt is 15 seconds. */
-  delayMs?: number
-  /** What it does instead of answering at once and as a whole. `resets`: it resets the connection, and answers nothing. `answers_half`: it announces its whole answer, and ends the connection after half of it. `answers_slowly`: it sends its answer a byte a second, which takes longer than our time limit. `null` by default. */
-  fault?: 'resets' | 'answers_half' | 'answers_slowly' | null
-  /** The seconds in the `Retry-After` of its answers, such as 429 or 503; `null`, the default, for none. */
-  retryAfter?: number | null
+  /**
+   * How long it waits before it answers; 0 by default. Our time limit for an attempt is 15 seconds.
+   */
+  delay_ms?: number
+  /**
+   * What it does instead of answering at once and as a whole. `resets`: it resets the connection, and answers nothing. `answers_half`: it announces its whole answer, and ends the connection after half of it. `answers_slowly`: it sends its answer a byte a second, which takes longer than our time limit. `null` by default.
+   */
+  fault?: ('resets' | 'answers_half' | 'answers_slowly') | null
+  /**
+   * The seconds in the `Retry-After` of its answers, such as 429 or 503; `null`, the default, for none.
+   */
+  retry_after?: number | null
 }
 
 export interface SetSinkResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
-  /** For people. Do not parse it: it may change. */
+  /**
+   * For people. Do not parse it: it may change.
+   */
   message: string
 }
 
 export interface SignatureHeaders {
-  /** The event. Its webhook has the same `webhook-id`. */
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
   'webhook-id': string
-  /** Seconds since 1970. */
+  /**
+   * Seconds since 1970.
+   */
   'webhook-timestamp': string
-  /** One `v1,…` for each secret that was live. */
+  /**
+   * One `v1,…` for each secret that was live.
+   */
   'webhook-signature': string
 }
 
 export interface SimulateEventRequest {
-  /** The lead: the `leadId` that `leads.create` returned. */
-  leadId: number
-  eventName?: SimulatedEventName
-  /** For `score_update` only. Without it, the sandbox makes up gains. */
-  eventPayload?: ScoreGains | null
-  /** Backdates the milestone: how many days ago it happened, on the lead’s clock. Dates of a lead never go back: a milestone that would be older than the lead’s last event gets the date of that. */
-  daysAgo?: number
-  /** Several milestones, recorded in this order. */
+  /**
+   * The lead: the `lead_id` that create-lead returned.
+   */
+  lead_id: number
+  event_name?: SimulatedEventName
+  /**
+   * For `score_update` only. Without it, the sandbox makes up gains.
+   */
+  event_payload?: ScoreGains | null
+  /**
+   * Backdates the milestone: how many days ago it happened, on the lead’s clock. Dates of a lead never go back: a milestone that would be older than the lead’s last event gets the date of that.
+   */
+  days_ago?: number
+  /**
+   * Several milestones, recorded in this order.
+   *
+   * @minItems 1
+   * @maxItems 50
+   */
   events?: EventToSimulate[]
 }
 
 export interface SimulateEventResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
   data: Simulation
 }
@@ -1385,127 +2268,206 @@ export type SimulatedEventName =
   | 'mortgage_ready'
 
 export interface Simulation {
-  /** The lead: its `leadId` in requests. */
-  leadId: number
+  /**
+   * The lead: its `lead_id` in requests.
+   */
+  lead_id: number
   status: LeadStatus
-  /** In the order of the request. */
+  /**
+   * In the order of the request.
+   */
   events: SimulatedEvent[]
-  /** What is due next on the lead’s clock; `null` for nothing. */
+  /**
+   * What is due next on the lead’s clock; `null` for nothing.
+   */
   next: Due | null
 }
 
 export interface Sink {
-  /** Where your webhooks go, until you set an endpoint of your own. */
+  /**
+   * Where your webhooks go, until you set an endpoint of your own.
+   */
   url: string
-  /** The HTTP status that it answers with. */
+  /**
+   * The HTTP status that it answers with.
+   */
   status: number
-  /** For how many more webhooks it answers `status`; `null` for all. */
+  /**
+   * For how many more webhooks it answers `status`; `null` for all.
+   */
   times: number | null
-  /** How long it waits before it answers. */
-  delayMs: number
-  /** What it does instead of answering at once and as a whole; `null` if it answers. */
-  fault: 'resets' | 'answers_half' | 'answers_slowly' | null
-  /** The seconds in its `Retry-After`; `null` for none. */
-  retryAfter: number | null
-  /** When it answers 200 again, whatever is left; `null` for never. */
-  endsAt: Date | null
-  /** The last 100, and the last 20 whose signature is not valid; newest first. */
+  /**
+   * How long it waits before it answers.
+   */
+  delay_ms: number
+  /**
+   * What it does instead of answering at once and as a whole; `null` if it answers.
+   */
+  fault: ('resets' | 'answers_half' | 'answers_slowly') | null
+  /**
+   * The seconds in its `Retry-After`; `null` for none.
+   */
+  retry_after: number | null
+  /**
+   * When it answers 200 again, whatever is left; `null` for never.
+   */
+  ends_at: Timestamp | null
+  /**
+   * The last 100, and the last 20 whose signature is not valid; newest first.
+   */
   webhooks: SinkWebhook[]
 }
 
 export interface SinkWebhook {
-  /** The header `webhook-id`: the event’s id. */
-  webhookId: string
-  receivedAt: Date
-  /** Counts the requests with this `webhook-id` from 1, and anew once none of them is kept. */
+  /**
+   * The header `webhook-id`: the event’s id.
+   */
+  webhook_id: string
+  received_at: Timestamp
+  /**
+   * Counts the requests with this `webhook-id` from 1, and anew once none of them is kept.
+   */
   attempt: number
-  /** Whether its signature is valid. */
+  /**
+   * Whether its signature is valid.
+   */
   verified: boolean
-  /** Why it is not valid. */
+  /**
+   * Why it is not valid.
+   */
   problem: string | null
-  /** What the sink answered. */
+  /**
+   * What the sink answered.
+   */
   status: number
-  /** How long it waited before. */
-  delayMs: number
-  /** What it did instead of answering at once and as a whole; `null` if it answered. */
-  fault: 'resets' | 'answers_half' | 'answers_slowly' | null
+  /**
+   * How long it waited before.
+   */
+  delay_ms: number
+  /**
+   * What it did instead of answering at once and as a whole; `null` if it answered.
+   */
+  fault: ('resets' | 'answers_half' | 'answers_slowly') | null
   headers: StringMap
-  /** The bytes that were signed; if the signature is not valid, their beginning. */
+  /**
+   * The bytes that were signed; if the signature is not valid, their beginning.
+   */
   body: string
-  /** The body, parsed; `null` if its signature is not valid. */
-  event: unknown
+  /**
+   * The body, parsed; `null` if its signature is not valid.
+   */
+  event: {
+    [k: string]: unknown
+  }
 }
 
-/** Texts by their names. */
-export type StringMap = Record<string, string>
+/**
+ * Texts by their names.
+ */
+export interface StringMap {
+  [k: string]: string
+}
 
-/** Empty. */
-export type TestEndpointRequest = Record<string, never>
+/**
+ * Empty.
+ */
+export interface TestEndpointRequest {}
 
 export interface TestEndpointResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
   data: TestRequest
 }
 
 export interface TestRequest {
-  /** Whether your endpoint responded with a 2xx status. */
+  /**
+   * Whether your endpoint responded with a 2xx status.
+   */
   accepted: boolean
-  /** The header `webhook-id`. */
-  webhookId: string
-  /** The HTTP status of your endpoint; `null` if it did not respond. */
+  /**
+   * The header `webhook-id`.
+   */
+  webhook_id: string
+  /**
+   * The HTTP status of your endpoint; `null` if it did not respond.
+   */
   status: number | null
-  /** How long the response took. */
-  durationMs: number
-  /** What went wrong, for example `http_error`, `timeout` or `connection_refused`; `null` if nothing did. New ones may be added. */
-  errorCode: string | null
-  /** What to do about a failure. */
+  /**
+   * How long the response took.
+   */
+  duration_ms: number
+  /**
+   * What went wrong, for example `http_error`, `timeout` or `connection_refused`; `null` if nothing did. New ones may be added.
+   */
+  error_code: string | null
+  /**
+   * What to do about a failure.
+   */
   hint: string | null
 }
 
+/**
+ * `YYYY-MM-DD HH:MM:SS` in UTC, without a zone: append `Z` before you parse it.
+ */
+export type Timestamp = string
+
 export interface UpdatePartnerInfoRequest {
-  /** The lead: the `leadId` that `leads.create` returned. */
-  leadId: number
-  /** Type of loan product, for example FHA, VA or Conventional; `null` removes it. */
-  loanProduct?: string | null
-  /** Two-letter state code of the property, stored in upper case, trimmed; `null` removes it. */
-  propertyState?: string | null
-  /** Your own identifier for the borrower. Recommended: each webhook includes it, as it was when the event was recorded. `null`, the empty string and blanks remove it. */
-  partnerLeadId?: string | null
-  /** `<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `null`, the empty string and blanks remove it. */
-  ficoRange?: string | null
-  /** The loan officer who handles the borrower. `null`, the empty string and blanks remove it. */
-  loanOfficerId?: string | null
-  id?: never
-  partnerId?: never
-  firstName?: never
-  lastName?: never
-  email?: never
-  phone?: never
-  status?: never
-  metadata?: never
-  createdAt?: never
-  updatedAt?: never
-  [field: string]: unknown
+  /**
+   * The lead: the `lead_id` that create-lead returned.
+   */
+  lead_id: number
+  /**
+   * Type of loan product, for example FHA, VA or Conventional; `null` removes it.
+   */
+  loan_product?: string | null
+  /**
+   * Two-letter state code of the property, stored in upper case, trimmed; `null` removes it.
+   */
+  property_state?: string | null
+  /**
+   * Your own identifier for the borrower. Recommended: each webhook includes it, as it was when the event was recorded. `null`, the empty string and blanks remove it.
+   */
+  partner_lead_id?: string | null
+  /**
+   * `<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `null`, the empty string and blanks remove it.
+   */
+  fico_range?: string | null
+  /**
+   * The loan officer who handles the borrower. `null`, the empty string and blanks remove it.
+   */
+  loan_officer_id?: string | null
+  [k: string]: unknown
 }
 
 export interface UpdatePartnerInfoResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
-  /** For people. Do not parse it: it may change. */
+  /**
+   * For people. Do not parse it: it may change.
+   */
   message: string
 }
 
-/** Empty. */
-export type UseSinkRequest = Record<string, never>
+/**
+ * Empty.
+ */
+export interface UseSinkRequest {}
 
 export interface UseSinkResponse {
-  /** `true` in every response but those of errors. */
+  /**
+   * `true` in every response but those of errors.
+   */
   success: true
   data: Endpoint
 }
 
-/** Any request to your endpoint. Accept and ignore a `type` that you do not know: new ones may be added. */
+/**
+ * Any request to your endpoint. Accept and ignore a `type` that you do not know: new ones may be added.
+ */
 export type WebhookEvent =
   | LeadReceivedWebhook
   | ScoreUpdateWebhook
@@ -1516,836 +2478,89 @@ export type WebhookEvent =
 
 /** What each call takes and answers. */
 export interface Calls {
-  ping: { request: undefined; response: PingResponse }
+  /** Check that the service is online. No key is required. If you send one, it is checked, so you can use this endpoint to test it. */
+  ping: { request: Record<string, never>; response: PingResponse }
+  /** Refer a borrower. Creates a lead and starts the borrower’s journey. A `lead_received` webhook follows. Unknown fields are ignored, and `ignored_fields` names them. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the header `Idempotent-Replayed`, and no second lead is created. */
   createLead: { request: CreateLeadRequest; response: CreateLeadResponse }
+  /** Get a lead’s current state. Returns a lead with its metadata. Optional fields without a value are left out. A lead that was closed has `closed_at`, and `closing` beside its data. */
   getLead: { request: GetLeadRequest; response: GetLeadResponse }
+  /** List a lead’s events. Returns the complete history of one lead, oldest first, including events that are not sent as webhooks. list-events returns the events of all your leads, with the `event_id` by which a webhook and its deliveries are found. */
   getEvents: { request: GetEventsRequest; response: GetEventsResponse }
+  /** Change a lead and its metadata. Changes one lead, not your account. Fields that you do not send keep their value; `null` removes a field. `partner_lead_id`, `fico_range` and `loan_officer_id` change the lead. Any other field is stored as metadata under its own name: 1 to 64 printable characters, up to 50 custom fields for each lead. Fields that the service owns or that identify the borrower cannot be changed. */
   updatePartnerInfo: { request: UpdatePartnerInfoRequest; response: UpdatePartnerInfoResponse }
+  /** List webhook deliveries. Returns one delivery for each event that is sent to your endpoint, with its attempts and what your endpoint answered. To check a signature by hand, sign `<webhook-id>.<webhook-timestamp>.<body>` with your secret; that of the example is `whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD`. With `event_id`, the bodies that your endpoint answered are there too: reading one is recorded as a read of personal data, since it may hold some. */
   getDeliveries: { request: GetDeliveriesRequest; response: GetDeliveriesResponse }
+  /** Resend a webhook. An open delivery is attempted now, after the lead’s earlier webhooks; if that fails, its next automatic attempt stays when it was. A settled one is sent again with the same `webhook-id` and the header `webhook-replay: true`. Resends are sent one at a time, at most five a second; up to 1,000 can wait. Requesting a resend that already waits changes nothing. Resends wait while your endpoint is paused. If 1,000 already wait, the response is 429 with `Retry-After` 15, the time limit of an attempt, or 60 while your endpoint is paused. */
   resendWebhook: { request: ResendWebhookRequest; response: ResendWebhookResponse }
+  /** Get your endpoint and its health. Returns the URL of your endpoint, its health and the reason, how its recent attempts went, what waits, and the URL that you want to change to, with its certification. */
   getEndpoint: { request: GetEndpointRequest; response: GetEndpointResponse }
+  /** Set the URL of your endpoint. Stores a candidate for the URL of your endpoint, with a signing secret of its own. Nothing is sent to it yet: configure your receiver with the secret, then call certify-endpoint. Until it has passed, webhooks go to the current URL. A candidate takes the place of an earlier one. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the same secret. */
   setEndpoint: { request: SetEndpointRequest; response: SetEndpointResponse }
+  /** Certify the new URL of your endpoint. Starts the certification of the URL that set-endpoint stored. We send six requests to it: your receiver must accept a signed webhook, the same one again, and one of an unknown type, and refuse a forged signature, an old timestamp and a changed body. get-endpoint shows the result of each, and what to change. When all pass, the URL and its secret take effect together, and held webhooks are sent in order: at once, and we email your contact. Calling it again while a certification runs changes nothing. */
   certifyEndpoint: { request: CertifyEndpointRequest; response: CertifyEndpointResponse }
+  /** Replace your signing secret. Creates a new signing secret. During the overlap, each webhook is signed with both secrets, so that your receiver can change over at any time. The new secret signs at once, and we email your contact. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the same secret. */
   rotateEndpointSecret: { request: RotateEndpointSecretRequest; response: RotateEndpointSecretResponse }
+  /** Send a test request to your endpoint. Sends one signed request of type `endpoint.ping` to your endpoint, even while it is paused, and returns how it responded. It is not an event: it appears in no history and is not retried. Called while one is under way, it returns the response to that one. */
   testEndpoint: { request: TestEndpointRequest; response: TestEndpointResponse }
+  /** Pause your endpoint. Holds all webhooks until you call resume-endpoint. Nothing is lost, and nothing is tried meanwhile. Pausing a paused endpoint keeps it paused. */
   pauseEndpoint: { request: PauseEndpointRequest; response: PauseEndpointResponse }
+  /** Resume your endpoint. Sends webhooks again, held ones first and in order. It ends a pause by you or by the service; a pause by our staff is ended by our staff. Webhooks that failed and wait for their next attempt are all tried now. If none waits, or they are already being sent, nothing changes. */
   resumeEndpoint: { request: ResumeEndpointRequest; response: ResumeEndpointResponse }
+  /** Poll for events of all leads. Returns the events of all your leads in the order in which they were committed; get-events returns those of one lead. `lead.closed` says that a lead was closed: it is no milestone, is sent as no webhook, and has no `sequence`. Send `next` as `after` in the following request: no event is left out or repeated. Store `next` only after you have processed the page, or each event’s `cursor` after the event. With `wait`, the response comes as soon as there are events. */
   listEvents: { request: ListEventsRequest; response: ListEventsResponse }
+  /** List your leads. Returns your leads, newest first, without personal data: get-lead returns that. Send `next` as `after` to get older ones. */
   listLeads: { request: ListLeadsRequest; response: ListLeadsResponse }
+  /** Close a lead. Closes a lead for good, for example because the borrower withdrew. What has happened by then is recorded; then no more milestones are recorded, and no more score updates are made. Open webhooks are still sent. get-lead and list-leads show when it was closed. A repeat changes nothing, and returns when and why the lead was closed. After a 503 the lead may still be closed: send the request again. */
   closeLead: { request: CloseLeadRequest; response: CloseLeadResponse }
+  /** Export all data of a lead. Returns everything that is kept of a borrower, for example to answer the borrower’s own request. The response is streamed: it is complete if it is valid JSON. Events and webhooks that are recorded meanwhile may be in it or not. Exports are made one at a time. */
   exportLead: { request: ExportLeadRequest; response: ExportLeadResponse }
+  /** Erase a borrower’s personal data. Erases the personal data of a lead at once and for good: name, email address, phone number, notes, metadata, and what belongs to them. No more webhooks are sent, and calls for the lead return 404, as for a lead that does not exist. list-events and get-deliveries keep its ids and milestones. With an `Idempotency-Key`, a repeat within 24 hours gets the same response. */
   eraseLead: { request: EraseLeadRequest; response: EraseLeadResponse }
+  /** Simulate milestones. Makes milestones of a lead happen now, on the lead’s clock. They are recorded and sent as in production. Send `event_name` for one, or `events` for up to 50 in their order. `lead_received` cannot be simulated: create-lead makes it happen. A milestone that happens only once and is there already is not recorded again. With `days_ago`, a milestone is backdated: its date is older than its webhook. After a 503 the milestones may still be recorded; a repeat with the same `Idempotency-Key` records none of them twice. */
   simulateEvent: { request: SimulateEventRequest; response: SimulateEventResponse }
+  /** Advance a lead’s clock. Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds with `status` `advancing`: the rest continues on its own, and get-clock shows where it is. A clock can be at most 20 years ahead, and the clocks of 10 of your leads can move at a time. If nothing of the kind that `to` names is due, the clock stays where it is. */
   advanceClock: { request: AdvanceClockRequest; response: AdvanceClockResponse }
+  /** Get a lead’s clock. Returns the time on a lead’s clock, whether it is moving, and what is due next. */
   getClock: { request: GetClockRequest; response: GetClockResponse }
-  listScenarios: { request: undefined; response: ListScenariosResponse }
+  /** List the scenarios. Returns the journeys that run-scenario plays, each with the webhooks to expect, in their order. */
+  listScenarios: { request: Record<string, never>; response: ListScenariosResponse }
+  /** Play a whole journey. Plays a scenario with a lead, or with a new one if you name none. Its milestones are recorded and sent as in production, on the lead’s own clock, which moves as far as the scenario takes. `GET /v1/sandbox/scenarios` lists the scenarios and the webhooks of each. The response comes when the scenario is over, or after ten seconds: the rest continues on its own. 3 of your scenarios can be played at a time. */
   runScenario: { request: RunScenarioRequest; response: RunScenarioResponse }
+  /** Receive webhooks at a sink of ours. Makes an endpoint of ours yours, for a partner without a public address. It verifies what arrives, and keeps the last 100 webhooks for get-sink. set-sink decides how it answers. Webhooks go there at once. Calling it again has the sink answer 200 again; a pause by our staff is ended by our staff. */
   useSink: { request: UseSinkRequest; response: UseSinkResponse }
+  /** Decide how the sink answers. Decides how the sink answers the next webhooks, to watch retries, order and recovery. A webhook whose signature is not valid always gets 400. With `fault` or `retry_after`, the sink answers 200 again after an hour. To end it at once, send an empty body: `{}`. */
   setSink: { request: SetSinkRequest; response: SetSinkResponse }
+  /** Read the webhooks at the sink. Returns the last 100 webhooks that arrived at your sink, newest first, and how it answers; and among them the last 20 requests whose signature is not valid. */
   getSink: { request: GetSinkRequest; response: GetSinkResponse }
 }
 
 /** `keyed`: takes an Idempotency-Key. */
 export const calls = {
-  ping: { method: 'GET', path: '/ping', request: 0, response: '#PingResponse', keyed: false },
-  createLead: {
-    method: 'POST',
-    path: '/create-lead',
-    request: '#CreateLeadRequest',
-    response: '#CreateLeadResponse',
-    keyed: true,
-  },
-  getLead: {
-    method: 'POST',
-    path: '/get-lead',
-    request: '#GetLeadRequest',
-    response: '#GetLeadResponse',
-    keyed: false,
-  },
-  getEvents: {
-    method: 'POST',
-    path: '/get-events',
-    request: '#GetEventsRequest',
-    response: '#GetEventsResponse',
-    keyed: false,
-  },
-  updatePartnerInfo: {
-    method: 'POST',
-    path: '/update-partner-info',
-    request: '#UpdatePartnerInfoRequest',
-    response: '#UpdatePartnerInfoResponse',
-    keyed: false,
-  },
-  getDeliveries: {
-    method: 'POST',
-    path: '/get-deliveries',
-    request: '#GetDeliveriesRequest',
-    response: '#GetDeliveriesResponse',
-    keyed: false,
-  },
-  resendWebhook: {
-    method: 'POST',
-    path: '/resend-webhook',
-    request: '#ResendWebhookRequest',
-    response: '#ResendWebhookResponse',
-    keyed: false,
-  },
-  getEndpoint: {
-    method: 'POST',
-    path: '/get-endpoint',
-    request: '#GetEndpointRequest',
-    response: '#GetEndpointResponse',
-    keyed: false,
-  },
-  setEndpoint: {
-    method: 'POST',
-    path: '/set-endpoint',
-    request: '#SetEndpointRequest',
-    response: '#SetEndpointResponse',
-    keyed: true,
-  },
-  certifyEndpoint: {
-    method: 'POST',
-    path: '/certify-endpoint',
-    request: '#CertifyEndpointRequest',
-    response: '#CertifyEndpointResponse',
-    keyed: false,
-  },
-  rotateEndpointSecret: {
-    method: 'POST',
-    path: '/rotate-endpoint-secret',
-    request: '#RotateEndpointSecretRequest',
-    response: '#RotateEndpointSecretResponse',
-    keyed: true,
-  },
-  testEndpoint: {
-    method: 'POST',
-    path: '/test-endpoint',
-    request: '#TestEndpointRequest',
-    response: '#TestEndpointResponse',
-    keyed: false,
-  },
-  pauseEndpoint: {
-    method: 'POST',
-    path: '/pause-endpoint',
-    request: '#PauseEndpointRequest',
-    response: '#PauseEndpointResponse',
-    keyed: false,
-  },
-  resumeEndpoint: {
-    method: 'POST',
-    path: '/resume-endpoint',
-    request: '#ResumeEndpointRequest',
-    response: '#ResumeEndpointResponse',
-    keyed: false,
-  },
-  listEvents: {
-    method: 'POST',
-    path: '/list-events',
-    request: '#ListEventsRequest',
-    response: '#ListEventsResponse',
-    keyed: false,
-  },
-  listLeads: {
-    method: 'POST',
-    path: '/list-leads',
-    request: '#ListLeadsRequest',
-    response: '#ListLeadsResponse',
-    keyed: false,
-  },
-  closeLead: {
-    method: 'POST',
-    path: '/close-lead',
-    request: '#CloseLeadRequest',
-    response: '#CloseLeadResponse',
-    keyed: true,
-  },
-  exportLead: {
-    method: 'POST',
-    path: '/export-lead',
-    request: '#ExportLeadRequest',
-    response: '#ExportLeadResponse',
-    keyed: false,
-  },
-  eraseLead: {
-    method: 'POST',
-    path: '/erase-lead',
-    request: '#EraseLeadRequest',
-    response: '#EraseLeadResponse',
-    keyed: true,
-  },
-  simulateEvent: {
-    method: 'POST',
-    path: '/sandbox/simulate-event',
-    request: '#SimulateEventRequest',
-    response: '#SimulateEventResponse',
-    keyed: true,
-  },
-  advanceClock: {
-    method: 'POST',
-    path: '/sandbox/advance-clock',
-    request: '#AdvanceClockRequest',
-    response: '#AdvanceClockResponse',
-    keyed: false,
-  },
-  getClock: {
-    method: 'POST',
-    path: '/sandbox/get-clock',
-    request: '#GetClockRequest',
-    response: '#GetClockResponse',
-    keyed: false,
-  },
-  listScenarios: {
-    method: 'GET',
-    path: '/sandbox/scenarios',
-    request: 0,
-    response: '#ListScenariosResponse',
-    keyed: false,
-  },
-  runScenario: {
-    method: 'POST',
-    path: '/sandbox/run-scenario',
-    request: '#RunScenarioRequest',
-    response: '#RunScenarioResponse',
-    keyed: false,
-  },
-  useSink: {
-    method: 'POST',
-    path: '/sandbox/use-sink',
-    request: '#UseSinkRequest',
-    response: '#UseSinkResponse',
-    keyed: false,
-  },
-  setSink: {
-    method: 'POST',
-    path: '/sandbox/set-sink',
-    request: '#SetSinkRequest',
-    response: '#SetSinkResponse',
-    keyed: false,
-  },
-  getSink: {
-    method: 'POST',
-    path: '/sandbox/get-sink',
-    request: '#GetSinkRequest',
-    response: '#GetSinkResponse',
-    keyed: false,
-  },
+  ping: { method: 'GET', path: '/ping', keyed: false },
+  createLead: { method: 'POST', path: '/create-lead', keyed: true },
+  getLead: { method: 'POST', path: '/get-lead', keyed: false },
+  getEvents: { method: 'POST', path: '/get-events', keyed: false },
+  updatePartnerInfo: { method: 'POST', path: '/update-partner-info', keyed: false },
+  getDeliveries: { method: 'POST', path: '/get-deliveries', keyed: false },
+  resendWebhook: { method: 'POST', path: '/resend-webhook', keyed: false },
+  getEndpoint: { method: 'POST', path: '/get-endpoint', keyed: false },
+  setEndpoint: { method: 'POST', path: '/set-endpoint', keyed: true },
+  certifyEndpoint: { method: 'POST', path: '/certify-endpoint', keyed: false },
+  rotateEndpointSecret: { method: 'POST', path: '/rotate-endpoint-secret', keyed: true },
+  testEndpoint: { method: 'POST', path: '/test-endpoint', keyed: false },
+  pauseEndpoint: { method: 'POST', path: '/pause-endpoint', keyed: false },
+  resumeEndpoint: { method: 'POST', path: '/resume-endpoint', keyed: false },
+  listEvents: { method: 'POST', path: '/list-events', keyed: false },
+  listLeads: { method: 'POST', path: '/list-leads', keyed: false },
+  closeLead: { method: 'POST', path: '/close-lead', keyed: true },
+  exportLead: { method: 'POST', path: '/export-lead', keyed: false },
+  eraseLead: { method: 'POST', path: '/erase-lead', keyed: true },
+  simulateEvent: { method: 'POST', path: '/sandbox/simulate-event', keyed: true },
+  advanceClock: { method: 'POST', path: '/sandbox/advance-clock', keyed: false },
+  getClock: { method: 'POST', path: '/sandbox/get-clock', keyed: false },
+  listScenarios: { method: 'GET', path: '/sandbox/scenarios', keyed: false },
+  runScenario: { method: 'POST', path: '/sandbox/run-scenario', keyed: false },
+  useSink: { method: 'POST', path: '/sandbox/use-sink', keyed: false },
+  setSink: { method: 'POST', path: '/sandbox/set-sink', keyed: false },
+  getSink: { method: 'POST', path: '/sandbox/get-sink', keyed: false },
 } as const
-
-/** What each object has on the wire: names that are not listed are the partner’s own. */
-export const shapes: Shapes = {
-  AdvanceClockRequest: { fields: { lead_id: 0, days: 0, to: 0 } },
-  AdvanceClockResponse: { fields: { success: 0, data: '#ClockAdvance' } },
-  Attempt: {
-    fields: {
-      number: 0,
-      trigger: '#AttemptTrigger',
-      url: 0,
-      started_at: 'time',
-      duration_ms: 0,
-      status: 0,
-      error_code: 0,
-      hint: 0,
-      request_headers: '#SignatureHeaders',
-      response_headers: '#StringMap',
-      response_body: 0,
-    },
-  },
-  BlockingWebhook: { fields: { event_id: 0, sequence: 0 } },
-  Certification: {
-    fields: {
-      url: 0,
-      state: 0,
-      requested_at: 'time',
-      finished_at: 'time',
-      checks: { list: '#CertificationCheck' },
-    },
-  },
-  CertificationCheck: {
-    fields: { check: 0, sent: 0, result: 0, expected: 0, received: 0, duration_ms: 0, hint: 0 },
-  },
-  CertifyEndpointRequest: { fields: { accept_failures: 0 } },
-  CertifyEndpointResponse: { fields: { success: 0, data: '#Endpoint' } },
-  Clock: {
-    fields: { lead_id: 0, now: 'time', offset_seconds: 0, moving: 0, status: '#LeadStatus', next: '#Due' },
-  },
-  ClockAdvance: {
-    fields: { lead_id: 0, now: 'time', status: 0, happened: { list: '#Happened' }, stopped: 0, next: '#Due' },
-  },
-  CloseLeadRequest: { fields: { lead_id: 0, reason: 0 } },
-  CloseLeadResponse: { fields: { success: 0, data: '#Closing' } },
-  Closing: { fields: { lead_id: 0, reason: '#CloseReason', closed_at: 'time' } },
-  CreateLeadRequest: {
-    fields: {
-      first_name: 0,
-      last_name: 0,
-      email: 0,
-      phone: 0,
-      partner_lead_id: 0,
-      fico_range: 0,
-      loan_officer_id: 0,
-      notes: 0,
-    },
-  },
-  CreateLeadResponse: {
-    fields: { success: 0, message: 0, lead_id: 0, partner_lead_id: 0, ignored_fields: 0, duplicate_of: 0 },
-  },
-  Delivery: {
-    fields: {
-      event_id: 0,
-      event_name: '#EventName',
-      lead_id: 0,
-      lead_erased: 0,
-      sequence: 0,
-      state: '#DeliveryState',
-      created_at: 'time',
-      next_attempt_at: 'time',
-      waits_for: '#BlockingWebhook',
-      settled_at: 'time',
-      fault: 0,
-      body: 0,
-      attempts: { list: '#Attempt' },
-    },
-  },
-  Due: { fields: { what: 0, at: 'time' } },
-  Endpoint: {
-    fields: {
-      url: 0,
-      health: '#EndpointHealth',
-      reason: 0,
-      since: 'time',
-      open_deliveries: 0,
-      recent_attempts: '#RecentAttempts',
-      last_success_at: 'time',
-      last_error: '#EndpointError',
-      oldest_waiting: '#OldestWaiting',
-      next_attempt_at: 'time',
-      next_probe_at: 'time',
-      candidate: '#EndpointCandidate',
-      certification: '#Certification',
-    },
-  },
-  EndpointCandidate: { fields: { url: 0, requested_at: 'time' } },
-  EndpointCertification: { fields: { type: 0, timestamp: 'iso', data: '#EndpointCertificationData' } },
-  EndpointCertificationData: { fields: { partner_id: 0, environment: '#Environment' } },
-  EndpointError: { fields: { at: 'time', status: 0, error_code: 0, hint: 0 } },
-  EndpointPing: { fields: { type: 0, timestamp: 'iso', data: '#EndpointPingData' } },
-  EndpointPingData: { fields: { partner_id: 0, environment: '#Environment' } },
-  EndpointWithSecret: {
-    fields: {
-      url: 0,
-      health: '#EndpointHealth',
-      reason: 0,
-      since: 'time',
-      open_deliveries: 0,
-      recent_attempts: '#RecentAttempts',
-      last_success_at: 'time',
-      last_error: '#EndpointError',
-      oldest_waiting: '#OldestWaiting',
-      next_attempt_at: 'time',
-      next_probe_at: 'time',
-      candidate: '#EndpointCandidate',
-      certification: '#Certification',
-      secret: 0,
-    },
-  },
-  EraseLeadRequest: { fields: { lead_id: 0, reason: 0 } },
-  EraseLeadResponse: { fields: { success: 0, data: '#Erasure' } },
-  Erasure: { fields: { lead_id: 0, erased_at: 'time' } },
-  Event: {
-    by: 'event_name',
-    kinds: {
-      lead_received: '#LeadReceivedEvent',
-      score_update: '#ScoreUpdateEvent',
-      client_account_created: '#MilestoneEvent',
-      credit_scan_completed: '#MilestoneEvent',
-      client_engaged_in_chat: '#MilestoneEvent',
-      contract_signed: '#MilestoneEvent',
-      escrow_funded: '#MilestoneEvent',
-      mortgage_ready: '#MilestoneEvent',
-    },
-    other: '#OtherEvent',
-  },
-  EventToSimulate: {
-    fields: { event_name: '#SimulatedEventName', event_payload: '#ScoreGains', days_ago: 0 },
-  },
-  ExportLeadRequest: { fields: { lead_id: 0 } },
-  ExportLeadResponse: { fields: { success: 0, data: '#ExportedLead' } },
-  ExportedAction: { fields: { at: 'time', action: 0, outcome: 0, by: 0 } },
-  ExportedAttempt: {
-    fields: {
-      number: 0,
-      trigger: '#AttemptTrigger',
-      started_at: 'time',
-      finished_at: 'time',
-      duration_ms: 0,
-      address: 0,
-      status: 0,
-      error_code: 0,
-      hint: 0,
-      response_headers: '#StringMap',
-      response_body: 0,
-    },
-  },
-  ExportedDelivery: {
-    fields: {
-      sequence: 0,
-      event_id: 0,
-      state: '#DeliveryState',
-      body: 0,
-      next_attempt_at: 'time',
-      settled_at: 'time',
-      attempts: { list: '#ExportedAttempt' },
-    },
-  },
-  ExportedEvent: {
-    by: 'event_name',
-    kinds: {
-      lead_received: '#LeadReceivedExportedEvent',
-      score_update: '#ScoreUpdateExportedEvent',
-      client_account_created: '#MilestoneExportedEvent',
-      credit_scan_completed: '#MilestoneExportedEvent',
-      client_engaged_in_chat: '#MilestoneExportedEvent',
-      contract_signed: '#MilestoneExportedEvent',
-      escrow_funded: '#MilestoneExportedEvent',
-      mortgage_ready: '#MilestoneExportedEvent',
-    },
-    other: '#OtherExportedEvent',
-  },
-  ExportedFields: {
-    fields: {
-      lead_id: 0,
-      partner_id: 0,
-      first_name: 0,
-      last_name: 0,
-      email: 0,
-      phone: 0,
-      partner_lead_id: 0,
-      fico_range: 0,
-      loan_officer_id: 0,
-      notes: 0,
-      metadata: '#StringMap',
-      status: '#LeadStatus',
-      created_at: 'time',
-      updated_at: 'time',
-    },
-  },
-  ExportedIdempotencyKey: { fields: { key: 0, created_at: 'time' } },
-  ExportedLead: {
-    fields: {
-      about: '#StringMap',
-      exported_at: 'time',
-      lead: '#ExportedFields',
-      onboarding_email: { fields: { sent_at: 'time', not_sent_because: '#OnboardingEmailRefusal' } },
-      clock: { fields: { seconds_ahead: 0 } },
-      score_updates: { fields: { since: 'time' } },
-      closing: { fields: { closed_at: 'time', reason: 0 } },
-      workflow: { fields: { workflow_id: 0, started_at: 'time' } },
-      idempotency_keys: { list: '#ExportedIdempotencyKey' },
-      events: { list: '#ExportedEvent' },
-      deliveries: { list: '#ExportedDelivery' },
-      actions: { list: '#ExportedAction' },
-    },
-  },
-  FeedEvent: {
-    by: 'event_name',
-    kinds: {
-      lead_received: '#LeadReceivedFeedEvent',
-      score_update: '#ScoreUpdateFeedEvent',
-      client_account_created: '#MilestoneFeedEvent',
-      credit_scan_completed: '#MilestoneFeedEvent',
-      client_engaged_in_chat: '#MilestoneFeedEvent',
-      contract_signed: '#MilestoneFeedEvent',
-      escrow_funded: '#MilestoneFeedEvent',
-      mortgage_ready: '#MilestoneFeedEvent',
-      'lead.closed': '#LeadClosedFeedEvent',
-    },
-    other: '#OtherFeedEvent',
-  },
-  GetClockRequest: { fields: { lead_id: 0 } },
-  GetClockResponse: { fields: { success: 0, data: '#Clock' } },
-  GetDeliveriesRequest: {
-    fields: { event_id: 0, lead_id: 0, states: { list: '#DeliveryState' }, after: 0, limit: 0 },
-  },
-  GetDeliveriesResponse: { fields: { success: 0, data: { list: '#Delivery' }, next: 0 } },
-  GetEndpointRequest: { fields: {} },
-  GetEndpointResponse: { fields: { success: 0, data: '#OwnEndpoint' } },
-  GetEventsRequest: { fields: { lead_id: 0 } },
-  GetEventsResponse: { fields: { success: 0, data: { list: '#Event' } } },
-  GetLeadRequest: { fields: { lead_id: 0 } },
-  GetLeadResponse: { fields: { success: 0, data: '#Lead', closing: '#LeadClosing' } },
-  GetSinkRequest: { fields: {} },
-  GetSinkResponse: { fields: { success: 0, data: '#Sink' } },
-  Happened: {
-    by: 'what',
-    kinds: { event: '#HappenedEvent', webhook: '#HappenedWebhook', end: '#HappenedEnd' },
-    other: 0,
-  },
-  HappenedEnd: { fields: { at: 'time', what: 0 } },
-  HappenedEvent: { fields: { at: 'time', what: 0, event_id: 0, event_name: '#EventName', sequence: 0 } },
-  HappenedWebhook: {
-    fields: {
-      at: 'time',
-      what: 0,
-      event_id: 0,
-      event_name: '#EventName',
-      sequence: 0,
-      attempt: 0,
-      status: 0,
-      error_code: 0,
-    },
-  },
-  Lead: {
-    fields: {
-      id: 0,
-      lead_id: 0,
-      partner_id: 0,
-      first_name: 0,
-      last_name: 0,
-      email: 0,
-      phone: 0,
-      status: '#LeadStatus',
-      partner_lead_id: 0,
-      fico_range: 0,
-      loan_officer_id: 0,
-      created_at: 'time',
-      updated_at: 'time',
-      closed_at: 0,
-      loan_product: 0,
-      property_state: 0,
-    },
-  },
-  LeadClosedFeedEvent: {
-    fields: {
-      event_id: 0,
-      event_name: 0,
-      event_payload: '#LeadClosedPayload',
-      created_at: 'time',
-      lead_id: 0,
-      partner_lead_id: 0,
-      sequence: 0,
-      cursor: 0,
-      webhook_body: 0,
-    },
-  },
-  LeadClosedPayload: { fields: { reason: '#CloseReason' } },
-  LeadClosing: { fields: { at: 'time', reason: '#CloseReason' } },
-  LeadReceivedEvent: { fields: { event_name: 0, event_payload: '#LeadReceivedPayload', created_at: 'time' } },
-  LeadReceivedExportedEvent: {
-    fields: {
-      event_name: 0,
-      event_payload: '#LeadReceivedPayload',
-      created_at: 'time',
-      event_id: 0,
-      sequence: 0,
-    },
-  },
-  LeadReceivedFeedEvent: {
-    fields: {
-      event_id: 0,
-      event_name: 0,
-      event_payload: '#LeadReceivedPayload',
-      created_at: 'time',
-      lead_id: 0,
-      partner_lead_id: 0,
-      sequence: 0,
-      cursor: 0,
-      webhook_body: 0,
-    },
-  },
-  LeadReceivedPayload: { fields: { partner_lead_id: 0 } },
-  LeadReceivedWebhook: { fields: { type: 0, timestamp: 'iso', data: '#LeadReceivedWebhookData' } },
-  LeadReceivedWebhookData: {
-    fields: {
-      event_id: 0,
-      event_name: 0,
-      event_payload: '#LeadReceivedPayload',
-      created_at: 'time',
-      lead_id: 0,
-      partner_lead_id: 0,
-      sequence: 0,
-      environment: '#Environment',
-    },
-  },
-  LeadSummary: {
-    fields: {
-      lead_id: 0,
-      partner_lead_id: 0,
-      status: '#LeadStatus',
-      closed: 0,
-      closed_at: 'time',
-      delivery: 0,
-      open_deliveries: 0,
-      created_at: 'time',
-      updated_at: 'time',
-    },
-  },
-  ListEventsRequest: { fields: { after: 0, limit: 0, wait: 0, webhooks: 0 } },
-  ListEventsResponse: { fields: { success: 0, data: { list: '#FeedEvent' }, next: 0, has_more: 0 } },
-  ListLeadsRequest: {
-    fields: {
-      limit: 0,
-      after: 0,
-      status: 0,
-      partner_lead_id: 0,
-      partner_lead_id_prefix: 0,
-      closed: 0,
-      delivery: 0,
-    },
-  },
-  ListLeadsResponse: { fields: { success: 0, data: { list: '#LeadSummary' }, next: 0 } },
-  ListScenariosResponse: { fields: { success: 0, data: { list: '#Scenario' } } },
-  MilestoneEvent: { fields: { event_name: '#MilestoneEventName', event_payload: 0, created_at: 'time' } },
-  MilestoneExportedEvent: {
-    fields: {
-      event_name: '#MilestoneEventName',
-      event_payload: 0,
-      created_at: 'time',
-      event_id: 0,
-      sequence: 0,
-    },
-  },
-  MilestoneFeedEvent: {
-    fields: {
-      event_id: 0,
-      event_name: '#MilestoneEventName',
-      event_payload: 0,
-      created_at: 'time',
-      lead_id: 0,
-      partner_lead_id: 0,
-      sequence: 0,
-      cursor: 0,
-      webhook_body: 0,
-    },
-  },
-  MilestoneSimulatedEvent: {
-    fields: {
-      event_name: '#MilestoneEventName',
-      event_payload: 0,
-      created_at: 'time',
-      recorded: 0,
-      event_id: 0,
-      sequence: 0,
-    },
-  },
-  MilestoneWebhook: {
-    fields: { type: '#MilestoneWebhookType', timestamp: 'iso', data: '#MilestoneWebhookData' },
-  },
-  MilestoneWebhookData: {
-    fields: {
-      event_id: 0,
-      event_name: '#MilestoneWebhookType',
-      event_payload: 0,
-      created_at: 'time',
-      lead_id: 0,
-      partner_lead_id: 0,
-      sequence: 0,
-      environment: '#Environment',
-    },
-  },
-  OldestWaiting: { fields: { event_id: 0, event_name: '#EventName', lead_id: 0, waiting_since: 'time' } },
-  OtherEvent: { fields: { event_name: 0, event_payload: 0, created_at: 'time' } },
-  OtherExportedEvent: {
-    fields: { event_name: 0, event_payload: 0, created_at: 'time', event_id: 0, sequence: 0 },
-  },
-  OtherFeedEvent: {
-    fields: {
-      event_id: 0,
-      event_name: 0,
-      event_payload: 0,
-      created_at: 'time',
-      lead_id: 0,
-      partner_lead_id: 0,
-      sequence: 0,
-      cursor: 0,
-      webhook_body: 0,
-    },
-  },
-  OtherSimulatedEvent: {
-    fields: { event_name: 0, event_payload: 0, created_at: 'time', recorded: 0, event_id: 0, sequence: 0 },
-  },
-  OtherWebhook: { fields: { type: 0, timestamp: 'iso', data: 0 } },
-  OwnEndpoint: {
-    fields: {
-      url: 0,
-      health: '#EndpointHealth',
-      reason: 0,
-      since: 'time',
-      open_deliveries: 0,
-      recent_attempts: '#RecentAttempts',
-      last_success_at: 'time',
-      last_error: '#EndpointError',
-      oldest_waiting: '#OldestWaiting',
-      next_attempt_at: 'time',
-      next_probe_at: 'time',
-      candidate: '#EndpointCandidate',
-      certification: '#Certification',
-      egress_addresses: 0,
-    },
-  },
-  PauseEndpointRequest: { fields: {} },
-  PauseEndpointResponse: { fields: { success: 0, data: '#Endpoint' } },
-  PingResponse: { fields: { success: 0, message: 0, environment: '#Environment', time: 'time' } },
-  RecentAttempts: { fields: { count: 0, success_rate: 0, duration_p50_ms: 0, duration_p95_ms: 0 } },
-  ResendWebhookRequest: { fields: { event_id: 0 } },
-  ResendWebhookResponse: { fields: { success: 0, message: 0 } },
-  ResumeEndpointRequest: { fields: {} },
-  ResumeEndpointResponse: { fields: { success: 0, data: '#Endpoint' } },
-  RotateEndpointSecretRequest: { fields: { overlap_hours: 0 } },
-  RotateEndpointSecretResponse: { fields: { success: 0, data: '#EndpointWithSecret' } },
-  RunScenarioRequest: { fields: { scenario: '#ScenarioName', lead_id: 0 } },
-  RunScenarioResponse: { fields: { success: 0, data: '#ScenarioRun' } },
-  Scenario: { fields: { scenario: '#ScenarioName', about: 0, email: 0, webhooks: { list: '#EventName' } } },
-  ScenarioRun: {
-    fields: {
-      lead_id: 0,
-      scenario: '#ScenarioName',
-      state: 0,
-      status: '#LeadStatus',
-      webhooks: { list: '#EventName' },
-      next: '#Due',
-    },
-  },
-  ScoreGains: {
-    fields: { experian_gain: 0, equifax_gain: 0, transunion_gain: 0, estimated_time_remaining: 0 },
-  },
-  ScoreUpdateEvent: { fields: { event_name: 0, event_payload: '#ScoreGains', created_at: 'time' } },
-  ScoreUpdateExportedEvent: {
-    fields: { event_name: 0, event_payload: '#ScoreGains', created_at: 'time', event_id: 0, sequence: 0 },
-  },
-  ScoreUpdateFeedEvent: {
-    fields: {
-      event_id: 0,
-      event_name: 0,
-      event_payload: '#ScoreGains',
-      created_at: 'time',
-      lead_id: 0,
-      partner_lead_id: 0,
-      sequence: 0,
-      cursor: 0,
-      webhook_body: 0,
-    },
-  },
-  ScoreUpdateSimulatedEvent: {
-    fields: {
-      event_name: 0,
-      event_payload: '#ScoreGains',
-      created_at: 'time',
-      recorded: 0,
-      event_id: 0,
-      sequence: 0,
-    },
-  },
-  ScoreUpdateWebhook: { fields: { type: 0, timestamp: 'iso', data: '#ScoreUpdateWebhookData' } },
-  ScoreUpdateWebhookData: {
-    fields: {
-      event_id: 0,
-      event_name: 0,
-      event_payload: '#ScoreGains',
-      created_at: 'time',
-      lead_id: 0,
-      partner_lead_id: 0,
-      sequence: 0,
-      environment: '#Environment',
-    },
-  },
-  SetEndpointRequest: { fields: { url: 0 } },
-  SetEndpointResponse: { fields: { success: 0, data: '#EndpointWithSecret' } },
-  SetSinkRequest: { fields: { status: 0, times: 0, delay_ms: 0, fault: 0, retry_after: 0 } },
-  SetSinkResponse: { fields: { success: 0, message: 0 } },
-  SignatureHeaders: { fields: { 'webhook-id': 0, 'webhook-timestamp': 0, 'webhook-signature': 0 } },
-  SimulateEventRequest: {
-    fields: {
-      lead_id: 0,
-      event_name: '#SimulatedEventName',
-      event_payload: '#ScoreGains',
-      days_ago: 0,
-      events: { list: '#EventToSimulate' },
-    },
-  },
-  SimulateEventResponse: { fields: { success: 0, data: '#Simulation' } },
-  SimulatedEvent: {
-    by: 'event_name',
-    kinds: {
-      score_update: '#ScoreUpdateSimulatedEvent',
-      client_account_created: '#MilestoneSimulatedEvent',
-      credit_scan_completed: '#MilestoneSimulatedEvent',
-      client_engaged_in_chat: '#MilestoneSimulatedEvent',
-      contract_signed: '#MilestoneSimulatedEvent',
-      escrow_funded: '#MilestoneSimulatedEvent',
-      mortgage_ready: '#MilestoneSimulatedEvent',
-    },
-    other: '#OtherSimulatedEvent',
-  },
-  Simulation: {
-    fields: { lead_id: 0, status: '#LeadStatus', events: { list: '#SimulatedEvent' }, next: '#Due' },
-  },
-  Sink: {
-    fields: {
-      url: 0,
-      status: 0,
-      times: 0,
-      delay_ms: 0,
-      fault: 0,
-      retry_after: 0,
-      ends_at: 'time',
-      webhooks: { list: '#SinkWebhook' },
-    },
-  },
-  SinkWebhook: {
-    fields: {
-      webhook_id: 0,
-      received_at: 'time',
-      attempt: 0,
-      verified: 0,
-      problem: 0,
-      status: 0,
-      delay_ms: 0,
-      fault: 0,
-      headers: '#StringMap',
-      body: 0,
-      event: 0,
-    },
-  },
-  TestEndpointRequest: { fields: {} },
-  TestEndpointResponse: { fields: { success: 0, data: '#TestRequest' } },
-  TestRequest: { fields: { accepted: 0, webhook_id: 0, status: 0, duration_ms: 0, error_code: 0, hint: 0 } },
-  UpdatePartnerInfoRequest: {
-    fields: {
-      lead_id: 0,
-      loan_product: 0,
-      property_state: 0,
-      partner_lead_id: 0,
-      fico_range: 0,
-      loan_officer_id: 0,
-      id: 0,
-      partner_id: 0,
-      first_name: 0,
-      last_name: 0,
-      email: 0,
-      phone: 0,
-      status: 0,
-      metadata: 0,
-      created_at: 0,
-      updated_at: 0,
-    },
-  },
-  UpdatePartnerInfoResponse: { fields: { success: 0, message: 0 } },
-  UseSinkRequest: { fields: {} },
-  UseSinkResponse: { fields: { success: 0, data: '#Endpoint' } },
-  WebhookEvent: {
-    by: 'type',
-    kinds: {
-      lead_received: '#LeadReceivedWebhook',
-      score_update: '#ScoreUpdateWebhook',
-      client_account_created: '#MilestoneWebhook',
-      credit_scan_completed: '#MilestoneWebhook',
-      contract_signed: '#MilestoneWebhook',
-      escrow_funded: '#MilestoneWebhook',
-      mortgage_ready: '#MilestoneWebhook',
-      'endpoint.ping': '#EndpointPing',
-      'endpoint.certification': '#EndpointCertification',
-    },
-    other: '#OtherWebhook',
-  },
-}

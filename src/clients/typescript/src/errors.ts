@@ -13,48 +13,33 @@ export class NoAnswerError extends ReferralsError {}
 
 /** A field that was wrong. */
 export interface WrongField {
-  /** By the names that you gave it, for example `eventPayload.experianGain`; or the name of a header. */
+  /** For example `event_payload.experian_gain`; or the name of a header. */
   field: string
-  /** As the API names it, for example `event_payload.experian_gain`. */
-  wireField: string
   problem: string
 }
 
 /** What the API answered. */
-export interface ApiFailure {
+interface Failure {
   status: number
   code: ErrorCode
-  message: string
   /** Quote it when you contact us. */
-  requestId?: string | undefined
+  requestId: string | undefined
   /** In seconds. */
-  retryAfter?: number | undefined
-  fields?: readonly WrongField[]
-  /** Where list-events goes on if its cursor was lost. */
-  next?: string | undefined
-  /** Whether an attempt before may have been carried out: it got no answer, or one that leaves it open. */
-  maybeDone?: boolean
+  retryAfter: number | undefined
+  /** For `INVALID_PAYLOAD`: which fields were wrong. */
+  fields: readonly WrongField[]
+  /** An earlier attempt of this call got no clear answer, and may have been carried out. */
+  maybeDone: boolean
 }
+
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the constructor copies the failure
+export interface ApiError extends Readonly<Failure> {}
 
 /** The API refused the call or failed. Subclasses are for what callers usually handle apart; all have `code`. */
 export class ApiError extends ReferralsError {
-  readonly status: number
-  readonly code: ErrorCode
-  readonly requestId: string | undefined
-  readonly retryAfter: number | undefined
-  /** For `INVALID_PAYLOAD`: which fields were wrong. */
-  readonly fields: readonly WrongField[]
-  /** An earlier attempt of this call got no clear answer, and may have been carried out. */
-  readonly maybeDone: boolean
-
-  constructor({ message, status, code, requestId, retryAfter, fields = [], maybeDone = false }: ApiFailure) {
+  constructor(message: string, failure: Failure) {
     super(message)
-    this.status = status
-    this.code = code
-    this.requestId = requestId
-    this.retryAfter = retryAfter
-    this.fields = fields
-    this.maybeDone = maybeDone
+    Object.assign(this, failure)
   }
 }
 
@@ -67,11 +52,21 @@ export class RateLimitedError extends ApiError {}
 
 /** The database of the service no longer has the event of your cursor: it was restored, or a sandbox was started anew. */
 export class CursorLostError extends InvalidPayloadError {
-  /** Go on from here: you may get events again that you have. */
-  readonly place: string
+  /** Go on after this one: you may get events again that you have. */
+  readonly cursor: string
 
-  constructor(failure: ApiFailure & { next: string }) {
-    super(failure)
-    this.place = failure.next
+  constructor(message: string, failure: Failure, cursor: string) {
+    super(message, failure)
+    this.cursor = cursor
   }
+}
+
+/** By the API’s code; all others are an `ApiError`. */
+export const errorClasses: Readonly<Partial<Record<ErrorCode, typeof ApiError>>> = {
+  INVALID_PAYLOAD: InvalidPayloadError,
+  AUTH_FAILED: AuthFailedError,
+  NOT_FOUND: NotFoundError,
+  LEAD_CLOSED: LeadClosedError,
+  IDEMPOTENCY_CONFLICT: IdempotencyConflictError,
+  RATE_LIMITED: RateLimitedError,
 }

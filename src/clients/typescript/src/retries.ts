@@ -48,6 +48,5 @@ export function waitOf(attempt: number, answer: Answer | undefined, random: numb
 
 /** @returns undefined for what is not a number of seconds: HTTP allows dates, and the API sends none. */
 export function readRetryAfter(header: string | null): number | undefined {
-  if (header === null || !/^\d{1,9}$/.test(header)) return undefined
-  return Number(header)
+  return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : undefined
 }

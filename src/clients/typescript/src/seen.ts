@@ -4,7 +4,8 @@
  */
 export interface Seen<Context> {
   /**
-   * Calls `handle` unless a call with this id has succeeded. Rejects, and remembers nothing, if `handle` does.
+   * Calls `handle` unless a call with this id has succeeded; waits for one that runs. Rejects, and remembers nothing, if
+   * `handle` does.
    *
    * @param id the `webhook-id`.
    */
@@ -16,9 +17,7 @@ export function inMemory(most = 100_000): Seen<void> {
   const handled = new Map<string, Promise<void>>()
   return {
     async once(id, handle) {
-      const earlier = handled.get(id)
-      if (earlier !== undefined) return earlier
-      const handling = handle()
+      const handling = handled.get(id) ?? handle()
       handled.set(id, handling)
       try {
         await handling
@@ -26,9 +25,8 @@ export function inMemory(most = 100_000): Seen<void> {
         handled.delete(id)
         throw error
       }
-      if (handled.size <= most) return
       const [oldest] = handled.keys()
-      if (oldest !== undefined) handled.delete(oldest)
+      if (handled.size > most && oldest !== undefined) handled.delete(oldest)
     },
   }
 }

@@ -1,8 +1,6 @@
-import { type Calls, calls, shapes } from './api.ts'
-import { type Attempt, readAnswer } from './answers.ts'
-import { NoAnswerError } from './errors.ts'
-import { isWorthRepeating, leavesOpen, waitOf } from './retries.ts'
-import { decode, encode } from './wire.ts'
+import { type Calls, calls } from './api.ts'
+import { ApiError, CursorLostError, errorClasses, NoAnswerError, type WrongField } from './errors.ts'
+import { isWorthRepeating, leavesOpen, readRetryAfter, waitOf } from './retries.ts'
 
 export interface TransportOptions {
   /** `prs_test_…` or `prs_live_…`. Undefined, as a variable that is not set, is refused. */
@@ -18,7 +16,7 @@ export interface TransportOptions {
 }
 
 export interface CallOptions {
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /** For this call, in milliseconds. */
   deadlineMs?: number
   /**
@@ -28,9 +26,7 @@ export interface CallOptions {
   idempotencyKey?: string
 }
 
-export type Name = keyof Calls
-export type Request<Call extends Name> = Calls[Call]['request']
-export type Response<Call extends Name> = Calls[Call]['response']
+type Name = keyof Calls
 
 /** A test request to an endpoint may take fifteen seconds. */
 const TIMEOUT_MS = 20_000
@@ -38,13 +34,6 @@ const DEADLINE_MS = 60_000
 
 /** Carrying these out twice is not the same as once, and they take no Idempotency-Key. */
 const ONCE: readonly Name[] = ['advanceClock', 'runScenario', 'testEndpoint']
-
-interface Sending {
-  key: string | undefined
-  signal: AbortSignal | undefined
-  limitMs: number
-  maybeDone: boolean
-}
 
 /** Makes the API’s calls: what is sent and answered is as api.ts says. */
 export class Transport {
@@ -70,58 +59,59 @@ export class Transport {
   }
 
   /**
-   * @param options `waitMs`: how long the API may wait before it answers, beside what an answer may take.
    * @throws {ApiError} if the API refused the call, or failed until the deadline.
    * @throws {NoAnswerError} if no answer came until the deadline.
    */
-  async call<Call extends Name>(
-    name: Call,
-    request: Request<Call>,
-    options: CallOptions & { waitMs?: number } = {},
-  ): Promise<Response<Call>> {
-    const { waitMs = 0, signal, deadlineMs = this.#options.deadlineMs + waitMs } = options
-    const { keyed, request: shape, response } = calls[name]
-    const body = JSON.stringify(encode(shapes, shape, request ?? {}))
-    const key = keyed ? requireKey(options.idempotencyKey ?? crypto.randomUUID()) : undefined
-    const mayRepeat = !ONCE.includes(name)
+  async call(name: Name, request: object = {}, options: CallOptions = {}): Promise<object> {
+    const { method, path, keyed } = calls[name]
+    const waitMs = 'wait' in request ? Number(request.wait) * 1000 : 0
+    const { signal, deadlineMs = this.deadlineMs + waitMs } = options
+    const sent = {
+      method,
+      headers: {
+        authorization: `Service-Key ${this.#options.apiKey}`,
+        ...(method === 'POST' && { 'content-type': 'application/json' }),
+        ...(keyed && { 'idempotency-key': requireKey(options.idempotencyKey ?? crypto.randomUUID()) }),
+      },
+      ...(method === 'POST' && { body: JSON.stringify(request) }),
+      // the key is for this address alone; what redirects is not the API
+      redirect: 'manual' as const,
+    }
     const ends = Date.now() + deadlineMs
-    const timeoutMs = this.#options.timeoutMs + waitMs
     let maybeDone = false
     for (let attempt = 1; ; attempt += 1) {
       signal?.throwIfAborted()
-      // AbortSignal.timeout takes no fractions
-      const limitMs = Math.ceil(Math.max(1, Math.min(timeoutMs, ends - Date.now())))
-      const made = await this.#attempt(name, body, { key, signal, limitMs, maybeDone })
-      if (!('error' in made)) return decode(shapes, response, made.body) as Response<Call>
-      const { error, answer } = made
-      const wait = waitOf(attempt, answer, Math.random())
-      if (!isWorthRepeating(answer, mayRepeat) || Date.now() + wait > ends) throw error
-      maybeDone ||= leavesOpen(answer)
+      const limitMs = Math.max(1, Math.min(this.#options.timeoutMs + waitMs, ends - Date.now()))
+      const answer = await this.#attempt(path, sent, limitMs, signal)
+      if (!(answer instanceof Error)) return answer
+      const refusal = answer instanceof ApiError ? answer : undefined
+      const wait = waitOf(attempt, refusal, Math.random())
+      if (!isWorthRepeating(refusal, !ONCE.includes(name)) || Date.now() + wait > ends)
+        throw Object.assign(answer, { maybeDone })
+      maybeDone ||= leavesOpen(refusal)
       await pause(wait, signal)
     }
   }
 
-  async #attempt(name: Name, body: string, { key, signal, limitMs, maybeDone }: Sending): Promise<Attempt> {
-    const { method, path } = calls[name]
-    const late = AbortSignal.timeout(limitMs)
+  async #attempt(path: string, sent: RequestInit, limitMs: number, signal?: AbortSignal): Promise<object> {
+    // which takes no fractions
+    const late = AbortSignal.timeout(Math.ceil(limitMs))
     try {
+      const either = signal ? AbortSignal.any([signal, late]) : late
       const response = await this.#options.fetch(`${this.#options.baseUrl}${path}`, {
-        method,
-        headers: {
-          authorization: `Service-Key ${this.#options.apiKey}`,
-          ...(method === 'POST' && { 'content-type': 'application/json' }),
-          ...(key !== undefined && { 'idempotency-key': key }),
-        },
-        ...(method === 'POST' && { body }),
-        signal: signal ? AbortSignal.any([signal, late]) : late,
-        // the key is for this address alone; what redirects is not the API
-        redirect: 'manual',
+        ...sent,
+        signal: either,
       })
-      return await readAnswer(name, response, maybeDone)
+      const text = await response.text()
+      const answer = parse(text)
+      if (response.ok && answer !== undefined) return answer
+      // a proxy passed on the beginning of an answer, and took it for the whole
+      if (response.ok && text.startsWith('{')) return new NoAnswerError(`${path}: the answer was cut off`)
+      return errorOf(response, answer)
     } catch (cause) {
       if (signal?.aborted) throw signal.reason
-      const reason = late.aborted ? `within ${limitMs} ms` : `(${messageOf(cause)})`
-      return { error: new NoAnswerError(`${path}: no answer ${reason}`, { cause }), answer: undefined }
+      const reason = late.aborted ? `within ${Math.ceil(limitMs)} ms` : `(${messageOf(cause)})`
+      return new NoAnswerError(`${path}: no answer ${reason}`, { cause })
     }
   }
 }
@@ -133,6 +123,29 @@ function requireKey(key: string): string {
   return key
 }
 
+/** @returns undefined for what is no object. */
+function parse(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What a proxy answers in the API’s place has no code. */
+function errorOf({ status, headers }: Response, body: object = {}): ApiError {
+  const error = 'error' in body ? (Object(body.error) as Partial<Record<string, unknown>>) : {}
+  const { code = 'NO_CODE', message = `The answer had status ${status} and was not the API’s`, next } = error
+  const retryAfter = readRetryAfter(headers.get('retry-after'))
+  const fields = Array.isArray(error.fields) ? (error.fields as WrongField[]) : []
+  const requestId = headers.get('x-request-id') ?? undefined
+  const failure = { status, code: String(code), requestId, retryAfter, fields, maybeDone: false }
+  if (typeof next === 'string') return new CursorLostError(String(message), failure, next)
+  const Known = Object.hasOwn(errorClasses, failure.code) ? errorClasses[failure.code] : undefined
+  return new (Known ?? ApiError)(String(message), failure)
+}
+
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? messageOf(error.cause) : error.message
@@ -140,7 +153,7 @@ function messageOf(error: unknown): string {
 
 /** @throws the signal’s reason once it is aborted. */
 export function pause(ms: number, given: AbortSignal | undefined): Promise<void> {
-  // one of its own: Node 20 takes many listeners of one signal for a leak, and warns
+  // one of its own: Node takes many listeners of one signal for a leak, and warns
   const signal = given && AbortSignal.any([given])
   return new Promise((resolve, reject) => {
     const onAbort = () => {
