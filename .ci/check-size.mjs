@@ -22,7 +22,7 @@ const production = files(
   /^src\/(clients|console\/browser)\//,
 )
 const client = (pattern) =>
-  lines(files(pattern, /\/(tests\/|api\.ts|types\.py|_calls\.py|_shapes\.py|(package|tsconfig)\.json)/))
+  lines(files(pattern, /\/(tests\/|api\.ts|types\.py|_calls\.py|(package|tsconfig)\.json)/))
 const pages = files(/^(README\.md|docs\/.*\.md)$/)
 const histories = files(/^test\/workflows\/histories\//)
 const { dependencies, devDependencies } = json('package.json')

@@ -103,7 +103,7 @@ tests() {
 python_venv() {
   local venv=$1 requirements=$2
   command -v python3 >/dev/null || { echo "there is no python3"; return 1; }
-  python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "python3 is older than 3.10"; return 1; }
+  python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "python3 is older than 3.11"; return 1; }
   within 60 python3 -m venv "$venv" >/dev/null 2>&1 || { echo "python3 has no venv"; return 1; }
   within 180 "$venv/bin/python" -m pip install --quiet --retries 1 --timeout 20 \
     --requirement "$requirements" >/dev/null 2>&1 ||

@@ -1,8 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import type { Document } from '../../src/clients/python/document.ts'
-import { emitCalls } from '../../src/clients/python/emit-calls.ts'
-import { emitTypes } from '../../src/clients/python/emit-types.ts'
+import type { Document } from '../../src/clients/document.ts'
+import { emitCalls, emitTypes } from '../../src/clients/python/emit.ts'
 
 it('the Python client has the types of the API’s document: else run npm run clients', () => {
   const document = JSON.parse(readFileSync('docs/openapi.json', 'utf8')) as Document

@@ -15,12 +15,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { json } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
-import {
-  type GenuineRequest,
-  type ReceiverOptions,
-  type WebhookEvent,
-  Webhooks,
-} from '../../src/clients/typescript/src/index.ts'
+import { type ReceiverOptions, type WebhookEvent, Webhooks } from '../../src/clients/typescript/src/index.ts'
 import signatureVectors from '../../docs/signature-vectors.json' with { type: 'json' }
 import * as fixtures from '../../src/clients/typescript/src/fixtures.ts'
 import { signatureOf } from '../../src/clients/typescript/src/signatures.ts'
@@ -30,6 +25,7 @@ import { seenOfReadme } from './seen.ts'
 const [secret, former] = [generateSecret(), generateSecret()]
 const webhooks = new Webhooks({ secrets: secret })
 const [received, , , , , update] = fixtures.journey()
+type GenuineRequest = Awaited<ReturnType<typeof fixtures.request>>
 const signed = (event: WebhookEvent | undefined, by = secret) => fixtures.request(event as WebhookEvent, by)
 
 describe('a webhook', () => {

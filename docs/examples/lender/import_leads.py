@@ -15,7 +15,7 @@ from contextlib import closing
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
-from partner_referrals import IdempotencyConflictError, InvalidPayloadError, Referrals
+from partner_referrals import IdempotencyConflictError, InvalidPayloadError, Referrals, phone_number
 
 
 def import_leads(path: str, referrals: Referrals, database: sqlite3.Connection) -> bool:
@@ -26,6 +26,7 @@ def import_leads(path: str, referrals: Referrals, database: sqlite3.Connection) 
         # the header is row 1, as in a spreadsheet
         for number, row in enumerate(csv.DictReader(file), 2):
             fields: Any = {name: value for name, value in row.items() if name and value and value.strip()}
+            fields["phone"] = phone_number(fields.get("phone", ""))
             own_id = fields.get("partner_lead_id")
             if database.execute("select 1 from leads where partner_lead_id = ?", [own_id]).fetchone():
                 continue
@@ -33,21 +34,19 @@ def import_leads(path: str, referrals: Referrals, database: sqlite3.Connection) 
                 if own_id is None:
                     raise ValueError("partner_lead_id is missing")
                 # the same row has the same key, so that a repeat after a crash makes no second lead
-                lead = referrals.leads.create(fields, idempotency_key=str(uuid5(NAMESPACE_OID, own_id)))
+                lead = referrals.create_lead(fields, idempotency_key=str(uuid5(NAMESPACE_OID, own_id)))
             except (ValueError, InvalidPayloadError, IdempotencyConflictError) as refusal:
                 print(f"row {number}: {refusal}")
                 is_done = False
                 continue
-            database.execute("insert into leads values (?, ?)", [own_id, lead.lead_id])
-            print(f"row {number}: lead {lead.lead_id}")
-            if lead.duplicate_of is not None:
-                print(f"row {number}: may be the borrower of lead {lead.duplicate_of}; close the one that is too many")
+            database.execute("insert into leads values (?, ?)", [own_id, lead["lead_id"]])
+            print(f"row {number}: lead {lead['lead_id']}")
+            if "duplicate_of" in lead:
+                print(f"row {number}: may be the borrower of lead {lead['duplicate_of']}; close the one that is too many")
     return is_done
 
 
 if __name__ == "__main__":
-    with (
-        closing(sqlite3.connect("lender.db", isolation_level=None)) as lender,
-        Referrals(api_key=os.environ["REFERRALS_KEY"], base_url=os.environ["REFERRALS_URL"]) as client,
-    ):
+    client = Referrals(api_key=os.environ["REFERRALS_KEY"], base_url=os.environ["REFERRALS_URL"])
+    with closing(sqlite3.connect("lender.db", isolation_level=None)) as lender:
         sys.exit(0 if import_leads(sys.argv[1], client, lender) else 1)

@@ -25,19 +25,19 @@ with closing(sqlite3.connect("lender.db")) as lender:
 
 
 class SeenInDatabase:
-    def once(self, webhook_id: str, handle: Callable[[sqlite3.Connection], None]) -> None:
+    def once(self, webhook_id: str, handle: Callable[[sqlite3.Connection], object]) -> None:
         with closing(sqlite3.connect("lender.db")) as database, database:
             if database.execute("insert or ignore into webhooks_seen values (?)", [webhook_id]).rowcount == 1:
                 handle(database)
 
 
 def keep(event: LeadEvent, database: sqlite3.Connection) -> None:
-    data = event.data
-    payload = json.dumps(data.event_payload, default=vars)
-    row = [data.event_id, data.lead_id, data.sequence, data.event_name, data.created_at.isoformat(), payload]
+    data = event["data"]
+    payload = json.dumps(data["event_payload"])
+    row = [data["event_id"], data["lead_id"], data["sequence"], data["event_name"], data["created_at"], payload]
     database.execute("insert into events values (?, ?, ?, ?, ?, ?)", row)
 
 
 @app.post("/webhooks")
 def receive() -> tuple[str, int]:
-    return webhooks.receive(request.get_data(), request.headers, {}, seen=SeenInDatabase(), on_event=keep)
+    return webhooks.receive(request.get_data(), request.headers, keep, seen=SeenInDatabase())

@@ -18,4 +18,4 @@ def receive() -> tuple[str, int]:
     body = request.get_data()
     hook = Request(os.environ["HOOK_URL"], body, {"Content-Type": "application/json"})
     # an error of the hook is answered 500, so the webhook comes again
-    return webhooks.receive(body, request.headers, {}, on_event=lambda _: urlopen(hook, timeout=10).close())
+    return webhooks.receive(body, request.headers, lambda *_: urlopen(hook, timeout=10).close())

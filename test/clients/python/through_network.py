@@ -16,7 +16,7 @@ client = Referrals(
 
 
 def create(index: int) -> int:
-    return client.leads.create(
+    return client.create_lead(
         {
             "first_name": "Ada",
             "last_name": "Miller",
@@ -25,16 +25,16 @@ def create(index: int) -> int:
             "partner_lead_id": f"once-{index}",
         },
         idempotency_key=f"once-{index}" if index % 2 == 0 else None,
-    ).lead_id
+    )["lead_id"]
 
 
 with ThreadPoolExecutor(8) as pool:
     ids = list(pool.map(create, range(LEADS)))
 assert create(0) == ids[0]
-names = [client.leads.get(lead_id).partner_lead_id for lead_id in ids]
+names = [client.get_lead({"lead_id": lead_id})["data"]["partner_lead_id"] for lead_id in ids]
 followed: list[int] = []
-for event in client.events.follow():
-    followed.append(event.lead_id)
+for event in client.events():
+    followed.append(event["lead_id"])
     if len(followed) == LEADS:
         break
 print(json.dumps({"ids": ids, "names": names, "followed": followed}))

@@ -13,16 +13,8 @@ from ._errors import (
     RateLimitedError as RateLimitedError,
     ReferralsError as ReferralsError,
     WebhookVerificationError as WebhookVerificationError,
-    WrongField as WrongField,
 )
-from ._leads import CreatedLead as CreatedLead
 from ._seen import InMemory as InMemory, Seen as Seen
-from ._webhooks import Answer as Answer, Headers as Headers, LeadEvent as LeadEvent, Webhooks as Webhooks
-from .types import (
-    API_VERSION as API_VERSION,
-    ContextHandlers as ContextHandlers,
-    FeedEvent as FeedEvent,
-    Handlers as Handlers,
-    Lead as Lead,
-    WebhookEvent as WebhookEvent,
-)
+from ._values import phone_number as phone_number, time_of as time_of
+from ._webhooks import LeadEvent as LeadEvent, Webhooks as Webhooks
+from .types import API_VERSION as API_VERSION, FeedEvent as FeedEvent, Lead as Lead, WebhookEvent as WebhookEvent

@@ -1,175 +1,149 @@
 # Generated from docs/openapi.json by npm run clients. Do not edit.
-"""Which calls there are, and what has to be converted in their answers."""
+"""A method for each call of the API, named after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 from . import types
-from ._shapes import ISO, REST, TIME, Call, ListOf, OneOf, Shape
 
-EVENT = OneOf("event_name", {
-    "lead_received": types.LeadReceivedEvent,
-    "score_update": types.ScoreUpdateEvent,
-    "client_account_created": types.MilestoneEvent,
-    "credit_scan_completed": types.MilestoneEvent,
-    "client_engaged_in_chat": types.MilestoneEvent,
-    "contract_signed": types.MilestoneEvent,
-    "escrow_funded": types.MilestoneEvent,
-    "mortgage_ready": types.MilestoneEvent,
-}, types.OtherEvent)
-EXPORTED_EVENT = OneOf("event_name", {
-    "lead_received": types.LeadReceivedExportedEvent,
-    "score_update": types.ScoreUpdateExportedEvent,
-    "client_account_created": types.MilestoneExportedEvent,
-    "credit_scan_completed": types.MilestoneExportedEvent,
-    "client_engaged_in_chat": types.MilestoneExportedEvent,
-    "contract_signed": types.MilestoneExportedEvent,
-    "escrow_funded": types.MilestoneExportedEvent,
-    "mortgage_ready": types.MilestoneExportedEvent,
-}, types.OtherExportedEvent)
-FEED_EVENT = OneOf("event_name", {
-    "lead_received": types.LeadReceivedFeedEvent,
-    "score_update": types.ScoreUpdateFeedEvent,
-    "client_account_created": types.MilestoneFeedEvent,
-    "credit_scan_completed": types.MilestoneFeedEvent,
-    "client_engaged_in_chat": types.MilestoneFeedEvent,
-    "contract_signed": types.MilestoneFeedEvent,
-    "escrow_funded": types.MilestoneFeedEvent,
-    "mortgage_ready": types.MilestoneFeedEvent,
-    "lead.closed": types.LeadClosedFeedEvent,
-}, types.OtherFeedEvent)
-HAPPENED = OneOf("what", {
-    "event": types.HappenedEvent,
-    "webhook": types.HappenedWebhook,
-    "end": types.HappenedEnd,
-}, None)
-SIMULATED_EVENT = OneOf("event_name", {
-    "score_update": types.ScoreUpdateSimulatedEvent,
-    "client_account_created": types.MilestoneSimulatedEvent,
-    "credit_scan_completed": types.MilestoneSimulatedEvent,
-    "client_engaged_in_chat": types.MilestoneSimulatedEvent,
-    "contract_signed": types.MilestoneSimulatedEvent,
-    "escrow_funded": types.MilestoneSimulatedEvent,
-    "mortgage_ready": types.MilestoneSimulatedEvent,
-}, types.OtherSimulatedEvent)
-WEBHOOK_EVENT = OneOf("type", {
-    "lead_received": types.LeadReceivedWebhook,
-    "score_update": types.ScoreUpdateWebhook,
-    "client_account_created": types.MilestoneWebhook,
-    "credit_scan_completed": types.MilestoneWebhook,
-    "contract_signed": types.MilestoneWebhook,
-    "escrow_funded": types.MilestoneWebhook,
-    "mortgage_ready": types.MilestoneWebhook,
-    "endpoint.ping": types.EndpointPing,
-    "endpoint.certification": types.EndpointCertification,
-}, types.OtherWebhook)
 
-SHAPES: dict[type, dict[str, Shape]] = {
-    types.AdvanceClockResponse: {"data": types.ClockAdvance},
-    types.Attempt: {"started_at": TIME},
-    types.Certification: {"requested_at": TIME, "finished_at": TIME, "checks": ListOf(types.CertificationCheck)},
-    types.CertifyEndpointResponse: {"data": types.Endpoint},
-    types.Clock: {"now": TIME, "next": types.Due},
-    types.ClockAdvance: {"now": TIME, "happened": ListOf(HAPPENED), "next": types.Due},
-    types.CloseLeadResponse: {"data": types.Closing},
-    types.Closing: {"closed_at": TIME},
-    types.Delivery: {"created_at": TIME, "next_attempt_at": TIME, "waits_for": types.BlockingWebhook, "settled_at": TIME, "attempts": ListOf(types.Attempt)},
-    types.Due: {"at": TIME},
-    types.Endpoint: {"since": TIME, "recent_attempts": types.RecentAttempts, "last_success_at": TIME, "last_error": types.EndpointError, "oldest_waiting": types.OldestWaiting, "next_attempt_at": TIME, "next_probe_at": TIME, "candidate": types.EndpointCandidate, "certification": types.Certification},
-    types.EndpointCandidate: {"requested_at": TIME},
-    types.EndpointCertification: {"timestamp": ISO, "data": types.EndpointCertificationData},
-    types.EndpointError: {"at": TIME},
-    types.EndpointPing: {"timestamp": ISO, "data": types.EndpointPingData},
-    types.EndpointWithSecret: {"since": TIME, "recent_attempts": types.RecentAttempts, "last_success_at": TIME, "last_error": types.EndpointError, "oldest_waiting": types.OldestWaiting, "next_attempt_at": TIME, "next_probe_at": TIME, "candidate": types.EndpointCandidate, "certification": types.Certification},
-    types.EraseLeadResponse: {"data": types.Erasure},
-    types.Erasure: {"erased_at": TIME},
-    types.ExportLeadResponse: {"data": types.ExportedLead},
-    types.ExportedAction: {"at": TIME},
-    types.ExportedAttempt: {"started_at": TIME, "finished_at": TIME},
-    types.ExportedDelivery: {"next_attempt_at": TIME, "settled_at": TIME, "attempts": ListOf(types.ExportedAttempt)},
-    types.ExportedFields: {"created_at": TIME, "updated_at": TIME},
-    types.ExportedIdempotencyKey: {"created_at": TIME},
-    types.ExportedLead: {"exported_at": TIME, "lead": types.ExportedFields, "onboarding_email": types.ExportedLeadOnboardingEmail, "clock": types.ExportedLeadClock, "score_updates": types.ExportedLeadScoreUpdates, "closing": types.ExportedLeadClosing, "workflow": types.ExportedLeadWorkflow, "idempotency_keys": ListOf(types.ExportedIdempotencyKey), "events": ListOf(EXPORTED_EVENT), "deliveries": ListOf(types.ExportedDelivery), "actions": ListOf(types.ExportedAction)},
-    types.ExportedLeadClosing: {"closed_at": TIME},
-    types.ExportedLeadOnboardingEmail: {"sent_at": TIME},
-    types.ExportedLeadScoreUpdates: {"since": TIME},
-    types.ExportedLeadWorkflow: {"started_at": TIME},
-    types.GetClockResponse: {"data": types.Clock},
-    types.GetDeliveriesResponse: {"data": ListOf(types.Delivery)},
-    types.GetEndpointResponse: {"data": types.OwnEndpoint},
-    types.GetEventsResponse: {"data": ListOf(EVENT)},
-    types.GetLeadResponse: {"data": types.Lead, "closing": types.LeadClosing},
-    types.GetSinkResponse: {"data": types.Sink},
-    types.HappenedEnd: {"at": TIME},
-    types.HappenedEvent: {"at": TIME},
-    types.HappenedWebhook: {"at": TIME},
-    types.Lead: {"created_at": TIME, "updated_at": TIME, "metadata": REST},
-    types.LeadClosedFeedEvent: {"event_payload": types.LeadClosedPayload, "created_at": TIME},
-    types.LeadClosing: {"at": TIME},
-    types.LeadReceivedEvent: {"event_payload": types.LeadReceivedPayload, "created_at": TIME},
-    types.LeadReceivedExportedEvent: {"event_payload": types.LeadReceivedPayload, "created_at": TIME},
-    types.LeadReceivedFeedEvent: {"event_payload": types.LeadReceivedPayload, "created_at": TIME},
-    types.LeadReceivedWebhook: {"timestamp": ISO, "data": types.LeadReceivedWebhookData},
-    types.LeadReceivedWebhookData: {"event_payload": types.LeadReceivedPayload, "created_at": TIME},
-    types.LeadSummary: {"closed_at": TIME, "created_at": TIME, "updated_at": TIME},
-    types.ListEventsResponse: {"data": ListOf(FEED_EVENT)},
-    types.ListLeadsResponse: {"data": ListOf(types.LeadSummary)},
-    types.ListScenariosResponse: {"data": ListOf(types.Scenario)},
-    types.MilestoneEvent: {"created_at": TIME},
-    types.MilestoneExportedEvent: {"created_at": TIME},
-    types.MilestoneFeedEvent: {"created_at": TIME},
-    types.MilestoneSimulatedEvent: {"created_at": TIME},
-    types.MilestoneWebhook: {"timestamp": ISO, "data": types.MilestoneWebhookData},
-    types.MilestoneWebhookData: {"created_at": TIME},
-    types.OldestWaiting: {"waiting_since": TIME},
-    types.OtherEvent: {"created_at": TIME},
-    types.OtherExportedEvent: {"created_at": TIME},
-    types.OtherFeedEvent: {"created_at": TIME},
-    types.OtherSimulatedEvent: {"created_at": TIME},
-    types.OtherWebhook: {"timestamp": ISO},
-    types.OwnEndpoint: {"since": TIME, "recent_attempts": types.RecentAttempts, "last_success_at": TIME, "last_error": types.EndpointError, "oldest_waiting": types.OldestWaiting, "next_attempt_at": TIME, "next_probe_at": TIME, "candidate": types.EndpointCandidate, "certification": types.Certification},
-    types.PauseEndpointResponse: {"data": types.Endpoint},
-    types.PingResponse: {"time": TIME},
-    types.ResumeEndpointResponse: {"data": types.Endpoint},
-    types.RotateEndpointSecretResponse: {"data": types.EndpointWithSecret},
-    types.RunScenarioResponse: {"data": types.ScenarioRun},
-    types.ScenarioRun: {"next": types.Due},
-    types.ScoreUpdateEvent: {"event_payload": types.ScoreGains, "created_at": TIME},
-    types.ScoreUpdateExportedEvent: {"event_payload": types.ScoreGains, "created_at": TIME},
-    types.ScoreUpdateFeedEvent: {"event_payload": types.ScoreGains, "created_at": TIME},
-    types.ScoreUpdateSimulatedEvent: {"event_payload": types.ScoreGains, "created_at": TIME},
-    types.ScoreUpdateWebhook: {"timestamp": ISO, "data": types.ScoreUpdateWebhookData},
-    types.ScoreUpdateWebhookData: {"event_payload": types.ScoreGains, "created_at": TIME},
-    types.SetEndpointResponse: {"data": types.EndpointWithSecret},
-    types.SimulateEventResponse: {"data": types.Simulation},
-    types.Simulation: {"events": ListOf(SIMULATED_EVENT), "next": types.Due},
-    types.Sink: {"ends_at": TIME, "webhooks": ListOf(types.SinkWebhook)},
-    types.SinkWebhook: {"received_at": TIME},
-    types.TestEndpointResponse: {"data": types.TestRequest},
-    types.UseSinkResponse: {"data": types.Endpoint},
-}
+class Calls:
+    def _call(self, method: str, path: str, request: Any = None, keyed: bool = False, key: str | None = None) -> Any:
+        raise NotImplementedError
 
-PING = Call("GET", "/ping", types.PingResponse)
-CREATE_LEAD = Call("POST", "/create-lead", types.CreateLeadResponse, keyed=True)
-GET_LEAD = Call("POST", "/get-lead", types.GetLeadResponse)
-GET_EVENTS = Call("POST", "/get-events", types.GetEventsResponse)
-UPDATE_PARTNER_INFO = Call("POST", "/update-partner-info", types.UpdatePartnerInfoResponse)
-GET_DELIVERIES = Call("POST", "/get-deliveries", types.GetDeliveriesResponse)
-RESEND_WEBHOOK = Call("POST", "/resend-webhook", types.ResendWebhookResponse)
-GET_ENDPOINT = Call("POST", "/get-endpoint", types.GetEndpointResponse)
-SET_ENDPOINT = Call("POST", "/set-endpoint", types.SetEndpointResponse, keyed=True)
-CERTIFY_ENDPOINT = Call("POST", "/certify-endpoint", types.CertifyEndpointResponse)
-ROTATE_ENDPOINT_SECRET = Call("POST", "/rotate-endpoint-secret", types.RotateEndpointSecretResponse, keyed=True)
-TEST_ENDPOINT = Call("POST", "/test-endpoint", types.TestEndpointResponse)
-PAUSE_ENDPOINT = Call("POST", "/pause-endpoint", types.PauseEndpointResponse)
-RESUME_ENDPOINT = Call("POST", "/resume-endpoint", types.ResumeEndpointResponse)
-LIST_EVENTS = Call("POST", "/list-events", types.ListEventsResponse)
-LIST_LEADS = Call("POST", "/list-leads", types.ListLeadsResponse)
-CLOSE_LEAD = Call("POST", "/close-lead", types.CloseLeadResponse, keyed=True)
-EXPORT_LEAD = Call("POST", "/export-lead", types.ExportLeadResponse)
-ERASE_LEAD = Call("POST", "/erase-lead", types.EraseLeadResponse, keyed=True)
-SIMULATE_EVENT = Call("POST", "/sandbox/simulate-event", types.SimulateEventResponse, keyed=True)
-ADVANCE_CLOCK = Call("POST", "/sandbox/advance-clock", types.AdvanceClockResponse)
-GET_CLOCK = Call("POST", "/sandbox/get-clock", types.GetClockResponse)
-LIST_SCENARIOS = Call("GET", "/sandbox/scenarios", types.ListScenariosResponse)
-RUN_SCENARIO = Call("POST", "/sandbox/run-scenario", types.RunScenarioResponse)
-USE_SINK = Call("POST", "/sandbox/use-sink", types.UseSinkResponse)
-SET_SINK = Call("POST", "/sandbox/set-sink", types.SetSinkResponse)
-GET_SINK = Call("POST", "/sandbox/get-sink", types.GetSinkResponse)
+    def ping(self) -> types.PingResponse:
+        """Check that the service is online. No key is required. If you send one, it is checked, so you can use this endpoint to test it."""
+        answer: types.PingResponse = self._call("GET", "/ping")
+        return answer
+
+    def create_lead(self, request: types.CreateLeadRequest, *, idempotency_key: str | None = None) -> types.CreateLeadResponse:
+        """Refer a borrower. Creates a lead and starts the borrower’s journey. A `lead_received` webhook follows. Unknown fields are ignored, and `ignored_fields` names them. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the header `Idempotent-Replayed`, and no second lead is created."""
+        answer: types.CreateLeadResponse = self._call("POST", "/create-lead", request, True, idempotency_key)
+        return answer
+
+    def get_lead(self, request: types.GetLeadRequest) -> types.GetLeadResponse:
+        """Get a lead’s current state. Returns a lead with its metadata. Optional fields without a value are left out. A lead that was closed has `closed_at`, and `closing` beside its data."""
+        answer: types.GetLeadResponse = self._call("POST", "/get-lead", request)
+        return answer
+
+    def get_events(self, request: types.GetEventsRequest) -> types.GetEventsResponse:
+        """List a lead’s events. Returns the complete history of one lead, oldest first, including events that are not sent as webhooks. list-events returns the events of all your leads, with the `event_id` by which a webhook and its deliveries are found."""
+        answer: types.GetEventsResponse = self._call("POST", "/get-events", request)
+        return answer
+
+    def update_partner_info(self, request: Mapping[str, Any]) -> types.UpdatePartnerInfoResponse:
+        """Change a lead and its metadata. Changes one lead, not your account. Fields that you do not send keep their value; `None` removes a field. `partner_lead_id`, `fico_range` and `loan_officer_id` change the lead. Any other field is stored as metadata under its own name: 1 to 64 printable characters, up to 50 custom fields for each lead. Fields that the service owns or that identify the borrower cannot be changed."""
+        answer: types.UpdatePartnerInfoResponse = self._call("POST", "/update-partner-info", request)
+        return answer
+
+    def get_deliveries(self, request: types.GetDeliveriesRequest | None = None) -> types.GetDeliveriesResponse:
+        """List webhook deliveries. Returns one delivery for each event that is sent to your endpoint, with its attempts and what your endpoint answered. To check a signature by hand, sign `<webhook-id>.<webhook-timestamp>.<body>` with your secret; that of the example is `whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD`. With `event_id`, the bodies that your endpoint answered are there too: reading one is recorded as a read of personal data, since it may hold some."""
+        answer: types.GetDeliveriesResponse = self._call("POST", "/get-deliveries", request)
+        return answer
+
+    def resend_webhook(self, request: types.ResendWebhookRequest) -> types.ResendWebhookResponse:
+        """Resend a webhook. An open delivery is attempted now, after the lead’s earlier webhooks; if that fails, its next automatic attempt stays when it was. A settled one is sent again with the same `webhook-id` and the header `webhook-replay: true`. Resends are sent one at a time, at most five a second; up to 1,000 can wait. Requesting a resend that already waits changes nothing. Resends wait while your endpoint is paused. If 1,000 already wait, the response is 429 with `Retry-After` 15, the time limit of an attempt, or 60 while your endpoint is paused."""
+        answer: types.ResendWebhookResponse = self._call("POST", "/resend-webhook", request)
+        return answer
+
+    def get_endpoint(self, request: types.GetEndpointRequest | None = None) -> types.GetEndpointResponse:
+        """Get your endpoint and its health. Returns the URL of your endpoint, its health and the reason, how its recent attempts went, what waits, and the URL that you want to change to, with its certification."""
+        answer: types.GetEndpointResponse = self._call("POST", "/get-endpoint", request)
+        return answer
+
+    def set_endpoint(self, request: types.SetEndpointRequest, *, idempotency_key: str | None = None) -> types.SetEndpointResponse:
+        """Set the URL of your endpoint. Stores a candidate for the URL of your endpoint, with a signing secret of its own. Nothing is sent to it yet: configure your receiver with the secret, then call certify-endpoint. Until it has passed, webhooks go to the current URL. A candidate takes the place of an earlier one. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the same secret."""
+        answer: types.SetEndpointResponse = self._call("POST", "/set-endpoint", request, True, idempotency_key)
+        return answer
+
+    def certify_endpoint(self, request: types.CertifyEndpointRequest | None = None) -> types.CertifyEndpointResponse:
+        """Certify the new URL of your endpoint. Starts the certification of the URL that set-endpoint stored. We send six requests to it: your receiver must accept a signed webhook, the same one again, and one of an unknown type, and refuse a forged signature, an old timestamp and a changed body. get-endpoint shows the result of each, and what to change. When all pass, the URL and its secret take effect together, and held webhooks are sent in order: at once, and we email your contact. Calling it again while a certification runs changes nothing."""
+        answer: types.CertifyEndpointResponse = self._call("POST", "/certify-endpoint", request)
+        return answer
+
+    def rotate_endpoint_secret(self, request: types.RotateEndpointSecretRequest | None = None, *, idempotency_key: str | None = None) -> types.RotateEndpointSecretResponse:
+        """Replace your signing secret. Creates a new signing secret. During the overlap, each webhook is signed with both secrets, so that your receiver can change over at any time. The new secret signs at once, and we email your contact. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the same secret."""
+        answer: types.RotateEndpointSecretResponse = self._call("POST", "/rotate-endpoint-secret", request, True, idempotency_key)
+        return answer
+
+    def test_endpoint(self, request: types.TestEndpointRequest | None = None) -> types.TestEndpointResponse:
+        """Send a test request to your endpoint. Sends one signed request of type `endpoint.ping` to your endpoint, even while it is paused, and returns how it responded. It is not an event: it appears in no history and is not retried. Called while one is under way, it returns the response to that one."""
+        answer: types.TestEndpointResponse = self._call("POST", "/test-endpoint", request)
+        return answer
+
+    def pause_endpoint(self, request: types.PauseEndpointRequest | None = None) -> types.PauseEndpointResponse:
+        """Pause your endpoint. Holds all webhooks until you call resume-endpoint. Nothing is lost, and nothing is tried meanwhile. Pausing a paused endpoint keeps it paused."""
+        answer: types.PauseEndpointResponse = self._call("POST", "/pause-endpoint", request)
+        return answer
+
+    def resume_endpoint(self, request: types.ResumeEndpointRequest | None = None) -> types.ResumeEndpointResponse:
+        """Resume your endpoint. Sends webhooks again, held ones first and in order. It ends a pause by you or by the service; a pause by our staff is ended by our staff. Webhooks that failed and wait for their next attempt are all tried now. If none waits, or they are already being sent, nothing changes."""
+        answer: types.ResumeEndpointResponse = self._call("POST", "/resume-endpoint", request)
+        return answer
+
+    def list_events(self, request: types.ListEventsRequest | None = None) -> types.ListEventsResponse:
+        """Poll for events of all leads. Returns the events of all your leads in the order in which they were committed; get-events returns those of one lead. `lead.closed` says that a lead was closed: it is no milestone, is sent as no webhook, and has no `sequence`. Send `next` as `after` in the following request: no event is left out or repeated. Store `next` only after you have processed the page, or each event’s `cursor` after the event. With `wait`, the response comes as soon as there are events."""
+        answer: types.ListEventsResponse = self._call("POST", "/list-events", request)
+        return answer
+
+    def list_leads(self, request: types.ListLeadsRequest | None = None) -> types.ListLeadsResponse:
+        """List your leads. Returns your leads, newest first, without personal data: get-lead returns that. Send `next` as `after` to get older ones."""
+        answer: types.ListLeadsResponse = self._call("POST", "/list-leads", request)
+        return answer
+
+    def close_lead(self, request: types.CloseLeadRequest, *, idempotency_key: str | None = None) -> types.CloseLeadResponse:
+        """Close a lead. Closes a lead for good, for example because the borrower withdrew. What has happened by then is recorded; then no more milestones are recorded, and no more score updates are made. Open webhooks are still sent. get-lead and list-leads show when it was closed. A repeat changes nothing, and returns when and why the lead was closed. After a 503 the lead may still be closed: send the request again."""
+        answer: types.CloseLeadResponse = self._call("POST", "/close-lead", request, True, idempotency_key)
+        return answer
+
+    def export_lead(self, request: types.ExportLeadRequest) -> types.ExportLeadResponse:
+        """Export all data of a lead. Returns everything that is kept of a borrower, for example to answer the borrower’s own request. The response is streamed: it is complete if it is valid JSON. Events and webhooks that are recorded meanwhile may be in it or not. Exports are made one at a time."""
+        answer: types.ExportLeadResponse = self._call("POST", "/export-lead", request)
+        return answer
+
+    def erase_lead(self, request: types.EraseLeadRequest, *, idempotency_key: str | None = None) -> types.EraseLeadResponse:
+        """Erase a borrower’s personal data. Erases the personal data of a lead at once and for good: name, email address, phone number, notes, metadata, and what belongs to them. No more webhooks are sent, and calls for the lead return 404, as for a lead that does not exist. list-events and get-deliveries keep its ids and milestones. With an `Idempotency-Key`, a repeat within 24 hours gets the same response."""
+        answer: types.EraseLeadResponse = self._call("POST", "/erase-lead", request, True, idempotency_key)
+        return answer
+
+    def simulate_event(self, request: types.SimulateEventRequest, *, idempotency_key: str | None = None) -> types.SimulateEventResponse:
+        """Simulate milestones. Makes milestones of a lead happen now, on the lead’s clock. They are recorded and sent as in production. Send `event_name` for one, or `events` for up to 50 in their order. `lead_received` cannot be simulated: create-lead makes it happen. A milestone that happens only once and is there already is not recorded again. With `days_ago`, a milestone is backdated: its date is older than its webhook. After a 503 the milestones may still be recorded; a repeat with the same `Idempotency-Key` records none of them twice."""
+        answer: types.SimulateEventResponse = self._call("POST", "/sandbox/simulate-event", request, True, idempotency_key)
+        return answer
+
+    def advance_clock(self, request: types.AdvanceClockRequest) -> types.AdvanceClockResponse:
+        """Advance a lead’s clock. Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds with `status` `advancing`: the rest continues on its own, and get-clock shows where it is. A clock can be at most 20 years ahead, and the clocks of 10 of your leads can move at a time. If nothing of the kind that `to` names is due, the clock stays where it is."""
+        answer: types.AdvanceClockResponse = self._call("POST", "/sandbox/advance-clock", request)
+        return answer
+
+    def get_clock(self, request: types.GetClockRequest) -> types.GetClockResponse:
+        """Get a lead’s clock. Returns the time on a lead’s clock, whether it is moving, and what is due next."""
+        answer: types.GetClockResponse = self._call("POST", "/sandbox/get-clock", request)
+        return answer
+
+    def list_scenarios(self) -> types.ListScenariosResponse:
+        """List the scenarios. Returns the journeys that run-scenario plays, each with the webhooks to expect, in their order."""
+        answer: types.ListScenariosResponse = self._call("GET", "/sandbox/scenarios")
+        return answer
+
+    def run_scenario(self, request: types.RunScenarioRequest) -> types.RunScenarioResponse:
+        """Play a whole journey. Plays a scenario with a lead, or with a new one if you name none. Its milestones are recorded and sent as in production, on the lead’s own clock, which moves as far as the scenario takes. `GET /v1/sandbox/scenarios` lists the scenarios and the webhooks of each. The response comes when the scenario is over, or after ten seconds: the rest continues on its own. 3 of your scenarios can be played at a time."""
+        answer: types.RunScenarioResponse = self._call("POST", "/sandbox/run-scenario", request)
+        return answer
+
+    def use_sink(self, request: types.UseSinkRequest | None = None) -> types.UseSinkResponse:
+        """Receive webhooks at a sink of ours. Makes an endpoint of ours yours, for a partner without a public address. It verifies what arrives, and keeps the last 100 webhooks for get-sink. set-sink decides how it answers. Webhooks go there at once. Calling it again has the sink answer 200 again; a pause by our staff is ended by our staff."""
+        answer: types.UseSinkResponse = self._call("POST", "/sandbox/use-sink", request)
+        return answer
+
+    def set_sink(self, request: types.SetSinkRequest | None = None) -> types.SetSinkResponse:
+        """Decide how the sink answers. Decides how the sink answers the next webhooks, to watch retries, order and recovery. A webhook whose signature is not valid always gets 400. With `fault` or `retry_after`, the sink answers 200 again after an hour. To end it at once, send an empty body: `{}`."""
+        answer: types.SetSinkResponse = self._call("POST", "/sandbox/set-sink", request)
+        return answer
+
+    def get_sink(self, request: types.GetSinkRequest | None = None) -> types.GetSinkResponse:
+        """Read the webhooks at the sink. Returns the last 100 webhooks that arrived at your sink, newest first, and how it answers; and among them the last 20 requests whose signature is not valid."""
+        answer: types.GetSinkResponse = self._call("POST", "/sandbox/get-sink", request)
+        return answer

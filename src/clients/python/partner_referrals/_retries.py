@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from ._errors import ApiError, ReferralsError
 
-SHORTEST_WAIT = 0.1
-"""So that a `Retry-After` of 0 brings no hundreds of attempts a second."""
-FIRST_WAIT = 0.5
-LONGEST_WAIT = 8.0
-
+SHORTEST_WAIT, FIRST_WAIT, LONGEST_WAIT = 0.1, 0.5, 8.0
+"""The shortest is so that a `Retry-After` of 0 brings no hundreds of attempts a second."""
 TEMPORARY = (408, 429, 500, 502, 503, 504)
-"""Statuses after which the same request may succeed."""
-NOT_BEGUN = (429,)
-"""Before anything was carried out."""
+"""Statuses after which the same request may succeed; only after 429 it was not begun."""
 
 
 def is_worth_repeating(error: ReferralsError, may_repeat: bool) -> bool:
@@ -22,7 +17,7 @@ def is_worth_repeating(error: ReferralsError, may_repeat: bool) -> bool:
     # a conflict that passes says so
     if error.status == 409:
         return error.retry_after is not None
-    return error.status in (TEMPORARY if may_repeat else NOT_BEGUN)
+    return error.status in TEMPORARY if may_repeat else error.status == 429
 
 
 def leaves_open(error: ReferralsError) -> bool:
@@ -32,12 +27,10 @@ def leaves_open(error: ReferralsError) -> bool:
 
 def wait_of(attempt: int, error: ReferralsError, random: float) -> float:
     """
-    In seconds: what the API asks for, but no less than `SHORTEST_WAIT`; else twice the wait before, of which a random
-    half is left out, so that many clients don't come back at the same time. `attempt` is 1 after the first, `random` from
-    0 to 1.
+    In seconds: what the API asks for; else twice the wait before, of which a random half is left out, so that many
+    clients don't come back at the same time. `attempt` is 1 after the first, `random` from 0 to 1.
     """
     if isinstance(error, ApiError) and error.retry_after is not None:
         return max(SHORTEST_WAIT, error.retry_after)
     # the power of a long outage would be too large for a float
-    longest = LONGEST_WAIT if attempt > 10 else min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1))
-    return longest * (1 - random / 2)
+    return min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(attempt - 1, 10)) * (1 - random / 2)

@@ -2,66 +2,57 @@
 
 from __future__ import annotations
 
+import json
+import uuid
 from datetime import datetime, timedelta, timezone
-from typing import Any
+from typing import cast
 
-from ._calls import WEBHOOK_EVENT
-from ._webhooks import LeadEvent, Webhooks
-from ._wire import decode
+from ._webhooks import NAMES, LeadEvent, key_of, signature_of
 from .types import WebhookEvent
 
 START = datetime(2026, 3, 2, 15, 4, 5, tzinfo=timezone.utc)
 GAINS = {"experian_gain": 12, "equifax_gain": 9, "transunion_gain": 14, "estimated_time_remaining": "30-60 days"}
 DAYS = (
-    ("lead_received", 0),
-    ("client_account_created", 1),
-    ("credit_scan_completed", 2),
-    ("contract_signed", 5),
-    ("escrow_funded", 10),
-    *(("score_update", 10 + 45 * number) for number in range(1, 9)),
-    ("mortgage_ready", 372),
+    *(("lead_received", 0), ("client_account_created", 1), ("credit_scan_completed", 2), ("contract_signed", 5)),
+    *(("escrow_funded", 10), *(("score_update", 55 + 45 * number) for number in range(8)), ("mortgage_ready", 372)),
 )
 
 
-def events(
-    *, lead_id: int = 1, partner_lead_id: str | None = "LOAN-1", start: datetime = START
-) -> list[WebhookEvent]:
+def events(*, lead_id: int = 1, partner_lead_id: str | None = "LOAN-1", start: datetime = START) -> list[WebhookEvent]:
     """One of each type, as they arrive."""
     firsts: dict[str, WebhookEvent] = {}
     for event in journey(lead_id=lead_id, partner_lead_id=partner_lead_id, start=start):
-        firsts.setdefault(event.type, event)
-    data: dict[str, object] = {"partner_id": 1, "environment": "sandbox"}
-    tests = ("endpoint.ping", "endpoint.certification")
-    return [*firsts.values(), *(_event(name, start, data) for name in tests)]
+        firsts.setdefault(event["type"], event)
+    test = {"timestamp": f"{start:%Y-%m-%dT%H:%M:%SZ}", "data": {"partner_id": 1, "environment": "sandbox"}}
+    names = ("endpoint.ping", "endpoint.certification")
+    return [*firsts.values(), *(cast(WebhookEvent, {"type": name, **test}) for name in names)]
 
 
-def journey(
-    *, lead_id: int = 1, partner_lead_id: str | None = "LOAN-1", start: datetime = START
-) -> list[LeadEvent]:
+def journey(*, lead_id: int = 1, partner_lead_id: str | None = "LOAN-1", start: datetime = START) -> list[LeadEvent]:
     """A whole journey, from `lead_received` by eight score updates to `mortgage_ready`, in its order."""
     received = None if partner_lead_id is None else {"partner_lead_id": partner_lead_id}
     payloads = {"lead_received": received, "score_update": GAINS}
     found: list[LeadEvent] = []
     for sequence, (name, day) in enumerate(DAYS, 1):
-        at = start + timedelta(days=day)
-        data: dict[str, object] = {
+        at = (start + timedelta(days=day)).astimezone(timezone.utc)
+        data = {
             "event_id": f"evt_0195550a-6b8a-7c31-9d2e-{lead_id:08d}{sequence:04d}",
             "event_name": name,
             "event_payload": payloads.get(name),
-            "created_at": at.isoformat(),
+            "created_at": f"{at:%Y-%m-%d %H:%M:%S}",
             "lead_id": lead_id,
             "partner_lead_id": partner_lead_id,
             "sequence": sequence,
             "environment": "sandbox",
         }
-        found.append(_event(name, at, data))
+        found.append(cast(LeadEvent, {"type": name, "timestamp": f"{at:%Y-%m-%dT%H:%M:%SZ}", "data": data}))
     return found
 
 
 def request(event: WebhookEvent, secret: str, *, at: datetime | None = None) -> tuple[bytes, dict[str, str]]:
     """Body and headers that the service would send now."""
-    return Webhooks(secrets=secret).sign(event, secret, at=at)
-
-
-def _event(name: str, at: datetime, data: dict[str, object]) -> Any:
-    return decode(WEBHOOK_EVENT, {"type": name, "timestamp": at.isoformat(), "data": data})
+    webhook_id = str(event["data"].get("event_id") or f"msg_{uuid.uuid4()}")
+    timestamp = str(int((at or datetime.now(timezone.utc)).timestamp()))
+    body = json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
+    values = (webhook_id, timestamp, signature_of(webhook_id, timestamp, body, key_of(secret)))
+    return body, {"content-type": "application/json", **dict(zip(NAMES, values))}

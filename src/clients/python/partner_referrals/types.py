@@ -3,114 +3,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Callable, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
-from ._names import OtherName, Placed
+OtherName: TypeAlias = Literal["a name that was added later"]
+"""Any string that is not a known name: with `str`, a comparison with a known name would not tell a type checker the kind."""
 
 API_VERSION = "1.0.0"
 """The version of the API that this client was made for."""
 
-AttemptTrigger: TypeAlias = Literal["scheduled", "resend", "replay", "probe"]
-"""Why it was made. `scheduled`: by the retry schedule. `resend`: you asked for it. `replay`: our staff did. `probe`: to test whether a paused endpoint works again."""
 
-CloseReason: TypeAlias = (
-    Literal["withdrew", "unreachable", "ineligible", "financed_elsewhere", "duplicate", "mistake", "other", "mortgage_ready", "canceled", "erased"]
-    | str
-)
-"""Why a lead is closed. `withdrew`: the borrower withdrew. `unreachable`: the borrower cannot be reached. `ineligible`: the borrower does not qualify for the service. `financed_elsewhere`: the borrower got a loan elsewhere. `duplicate`: the borrower has another lead. `mistake`: the lead was created by mistake. `other`: another reason. `mortgage_ready`: 30 days have passed since mortgage_ready. `canceled`: an operator canceled its workflow. `erased`: its personal data was erased. New ones may be added."""
-
-DeliveryState: TypeAlias = Literal["pending", "delivered", "given_up", "canceled", "held"]
-"""`pending`: to be sent. `held`: pending, while your endpoint is paused. `delivered`: your endpoint accepted it. `given_up`: the retry schedule is used up while your endpoint accepted other webhooks; the lead’s next webhook is sent, and resend-webhook sends this one again. `canceled`: our staff left it out."""
-
-EndpointHealth: TypeAlias = Literal["active", "failing", "paused", "draining"]
-"""`active`: it works. `failing`: webhooks are sent, and every recent attempt failed. `paused`: webhooks are held. `draining`: held webhooks are being sent."""
-
-Environment: TypeAlias = Literal["sandbox", "production"]
-
-EventName: TypeAlias = (
-    Literal["lead_received", "client_account_created", "credit_scan_completed", "client_engaged_in_chat", "contract_signed", "escrow_funded", "score_update", "mortgage_ready"]
-    | str
-)
-"""A milestone. New ones may be added.
-
-- `lead_received`: lead was created
-- `client_account_created`: borrower logged in and completed onboarding
-- `credit_scan_completed`: borrower completed credit scan
-- `client_engaged_in_chat`: borrower sent messages in chat
-- `contract_signed`: borrower signed the service contract
-- `escrow_funded`: borrower funded the escrow account
-- `score_update`: credit score update including per-bureau gains
-- `mortgage_ready`: borrower meets credit criteria and is ready to return to the lender
-"""
-
-LeadStatus: TypeAlias = (
-    Literal["lead_received", "client_account_created", "credit_scan_completed", "contract_signed", "escrow_funded", "score_update", "mortgage_ready"]
-    | str
-)
-"""The furthest milestone reached. New ones may be added."""
-
-MilestoneEventName: TypeAlias = (
-    Literal["client_account_created", "credit_scan_completed", "client_engaged_in_chat", "contract_signed", "escrow_funded", "mortgage_ready"]
-)
-"""A milestone without a payload."""
-
-MilestoneWebhookType: TypeAlias = (
-    Literal["client_account_created", "credit_scan_completed", "contract_signed", "escrow_funded", "mortgage_ready"]
-)
-"""A milestone without a payload."""
-
-OnboardingEmailRefusal: TypeAlias = Literal["address_limit"]
-
-ScenarioName: TypeAlias = (
-    Literal["mortgage_ready_in_a_year", "ready_after_two_updates", "stalled_before_escrow", "scores_go_down", "chatty_borrower", "dropped_out"]
-)
-
-SignatureHeaders: TypeAlias = dict[str, str]
-
-StringMap: TypeAlias = dict[str, str]
-"""Texts by their names."""
-
-SimulatedEventName: TypeAlias = (
-    Literal["client_account_created", "credit_scan_completed", "client_engaged_in_chat", "contract_signed", "escrow_funded", "score_update", "mortgage_ready"]
-)
-
-ListLeadsStatus: TypeAlias = (
-    Literal["lead_received", "client_account_created", "credit_scan_completed", "contract_signed", "escrow_funded", "score_update", "mortgage_ready"]
-)
-"""Only leads with this status."""
-
-ListLeadsDelivery: TypeAlias = Literal["failing", "held"]
-"""Only leads whose webhooks fail, or are held because your endpoint is paused."""
-
-CloseLeadReason: TypeAlias = (
-    Literal["withdrew", "unreachable", "ineligible", "financed_elsewhere", "duplicate", "mistake", "other"]
-)
-"""Why. `withdrew`: the borrower withdrew. `unreachable`: the borrower cannot be reached. `ineligible`: the borrower does not qualify for the service. `financed_elsewhere`: the borrower got a loan elsewhere. `duplicate`: the borrower has another lead. `mistake`: the lead was created by mistake. `other`: another reason."""
-
-EraseLeadReason: TypeAlias = Literal["borrower_request", "no_consent", "not_needed", "legal_obligation", "mistake", "other"]
-
-AdvanceClockTo: TypeAlias = Literal["next_score_update", "next_retry", "end"]
-"""Instead of `days`: until the next score update, the next retry of a webhook that failed, or the end of the lead, 30 days after mortgage_ready."""
-
-SetSinkFault: TypeAlias = Literal["resets", "answers_half", "answers_slowly"]
+class AdvanceClockRequest(TypedDict):
+    lead_id: int
+    """The lead: the `lead_id` that create-lead returned."""
+    days: NotRequired[int]
+    """How many days. Send either `days` or `to`."""
+    to: NotRequired[Literal["next_score_update", "next_retry", "end"]]
+    """Instead of `days`: until the next score update, the next retry of a webhook that failed, or the end of the lead, 30 days after mortgage_ready."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class AdvanceClockResponse:
+class AdvanceClockResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: ClockAdvance
 
 
-@dataclass(frozen=True, kw_only=True)
-class Attempt:
+class Attempt(TypedDict):
     """One HTTP request to your endpoint."""
     number: int
     """Counts the requests with this `webhook-id` from 1."""
     trigger: AttemptTrigger
     url: str
     """The URL that was called."""
-    started_at: datetime
+    started_at: Timestamp
     duration_ms: int | None
     """`None` while the attempt is in progress."""
     status: int | None
@@ -123,32 +47,32 @@ class Attempt:
     """The headers that were sent for your signature check; `None` while the attempt is in progress, and if we were interrupted."""
     response_headers: StringMap | None
     """What your endpoint answered, up to 2 KB and without headers that may hold credentials. `None` if it did not respond, and once it is deleted: after 30 days by default."""
-    response_body: str | None = None
+    response_body: NotRequired[str | None]
     """The first 4 KB of it, as text, if the request has `event_id`. A longer one ends with `… (cut)`."""
 
+AttemptTrigger: TypeAlias = 'Literal["scheduled", "resend", "replay", "probe"]'
+"""Why it was made. `scheduled`: by the retry schedule. `resend`: you asked for it. `replay`: our staff did. `probe`: to test whether a paused endpoint works again."""
 
-@dataclass(frozen=True, kw_only=True)
-class BlockingWebhook:
+
+class BlockingWebhook(TypedDict):
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
     sequence: int
     """Counts the lead’s webhooks from 1; it does not count other events."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Certification:
+class Certification(TypedDict):
     url: str
     """The URL that was certified."""
     state: Literal["running", "passed", "failed"]
-    requested_at: datetime
-    finished_at: datetime | None
+    requested_at: Timestamp
+    finished_at: Timestamp | None
     """`None` while it runs."""
     checks: list[CertificationCheck]
     """The checks that were made so far, in their order."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CertificationCheck:
+class CertificationCheck(TypedDict):
     check: Literal["valid", "repeated", "unknown_type", "forged_signature", "old_timestamp", "changed_body"]
     """Which check it is."""
     sent: str
@@ -165,16 +89,21 @@ class CertificationCheck:
     """What to change; `None` if the check passed."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CertifyEndpointResponse:
+class CertifyEndpointRequest(TypedDict):
+    accept_failures: NotRequired[bool]
+    """In a sandbox: the URL takes effect even if checks fail; `False` by default."""
+
+
+class CertifyEndpointResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: Endpoint
 
 
-@dataclass(frozen=True, kw_only=True)
-class Clock:
+class Clock(TypedDict):
     lead_id: int
     """The lead: its `lead_id` in requests."""
-    now: datetime
+    now: Timestamp
     """The lead’s time."""
     offset_seconds: int
     """How far the clock was advanced; 0 if it never was."""
@@ -185,53 +114,81 @@ class Clock:
     """What is due next on the lead’s clock; `None` for nothing."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClockAdvance:
+class ClockAdvance(TypedDict):
     lead_id: int
     """The lead: its `lead_id` in requests."""
-    now: datetime
+    now: Timestamp
     """The lead’s time."""
     status: Literal["lead_received", "client_account_created", "credit_scan_completed", "contract_signed", "escrow_funded", "score_update", "mortgage_ready", "advancing"]
     """The furthest milestone reached, or `advancing` while the clock is moving."""
     happened: list[Happened]
     """What happened on the way, in the lead’s time; while `advancing`, without the attempts that repeat an earlier one."""
-    stopped: Literal["endpoint_would_pause"] | None = None
+    stopped: NotRequired[Literal["endpoint_would_pause"]]
     """The clock stopped early: in production, your endpoint would be paused now. Repair it, or advance again to go on."""
     next: Due | None
     """What is due next on the lead’s clock; `None` for nothing."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CloseLeadResponse:
+class CloseLeadRequest(TypedDict):
+    lead_id: int
+    """The lead: the `lead_id` that create-lead returned."""
+    reason: Literal["withdrew", "unreachable", "ineligible", "financed_elsewhere", "duplicate", "mistake", "other"]
+    """Why. `withdrew`: the borrower withdrew. `unreachable`: the borrower cannot be reached. `ineligible`: the borrower does not qualify for the service. `financed_elsewhere`: the borrower got a loan elsewhere. `duplicate`: the borrower has another lead. `mistake`: the lead was created by mistake. `other`: another reason."""
+
+
+class CloseLeadResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: Closing
 
+CloseReason: TypeAlias = 'Literal["withdrew", "unreachable", "ineligible", "financed_elsewhere", "duplicate", "mistake", "other", "mortgage_ready", "canceled", "erased"] | str'
+"""Why a lead is closed. `withdrew`: the borrower withdrew. `unreachable`: the borrower cannot be reached. `ineligible`: the borrower does not qualify for the service. `financed_elsewhere`: the borrower got a loan elsewhere. `duplicate`: the borrower has another lead. `mistake`: the lead was created by mistake. `other`: another reason. `mortgage_ready`: 30 days have passed since mortgage_ready. `canceled`: an operator canceled its workflow. `erased`: its personal data was erased. New ones may be added."""
 
-@dataclass(frozen=True, kw_only=True)
-class Closing:
+
+class Closing(TypedDict):
     lead_id: int
     """The lead: its `lead_id` in requests."""
     reason: CloseReason
     """Why it was closed first."""
-    closed_at: datetime
+    closed_at: Timestamp
     """When it was closed."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CreateLeadResponse:
+class CreateLeadRequest(TypedDict):
+    first_name: str
+    """Borrower’s first name; trimmed."""
+    last_name: str
+    """Borrower’s last name; trimmed."""
+    email: str
+    """Borrower’s email address; trimmed."""
+    phone: str
+    """Digits, hyphens, spaces and `+`, with at least one digit; trimmed."""
+    partner_lead_id: NotRequired[str | None]
+    """Your own identifier for the borrower. Recommended: each webhook includes it, as it was when the event was recorded. `None`, the empty string and blanks count as absent."""
+    fico_range: NotRequired[str | None]
+    """`<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `None`, the empty string and blanks count as absent."""
+    loan_officer_id: NotRequired[str | None]
+    """The loan officer who handles the borrower. `None`, the empty string and blanks count as absent."""
+    notes: NotRequired[str | None]
+    """Why the application was declined. Returned by export-lead only. `None`, the empty string and blanks count as absent."""
+
+
+class CreateLeadResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     message: str
     """For people. Do not parse it: it may change."""
     lead_id: int
     """The new lead: store it with your application."""
-    partner_lead_id: str | None = None
+    partner_lead_id: NotRequired[str]
     """As you sent it; absent if you did not."""
-    ignored_fields: list[str] | None = None
+    ignored_fields: NotRequired[list[str]]
     """Names of fields in your request that create-lead does not know, at most 20: what they hold is not stored. Absent if there are none."""
-    duplicate_of: int | None = None
+    duplicate_of: NotRequired[int]
     """An open lead of yours that has the same `partner_lead_id` or the same email address, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with close-lead. Absent if there is none, and of two requests at the same moment."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Delivery:
+class Delivery(TypedDict):
     """One event on its way to your endpoint."""
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
@@ -243,12 +200,12 @@ class Delivery:
     sequence: int
     """Counts the lead’s webhooks from 1; it does not count other events."""
     state: DeliveryState
-    created_at: datetime
-    next_attempt_at: datetime | None
+    created_at: Timestamp
+    next_attempt_at: Timestamp | None
     """`None` if it is held, settled, being attempted now, or waits for another one."""
     waits_for: BlockingWebhook | None
     """The lead’s first open webhook, if this one is sent after it."""
-    settled_at: datetime | None
+    settled_at: Timestamp | None
     fault: str | None
     """Why it cannot be sent at the moment, if that is a fault on our side: it is sent once we have mended that."""
     body: str
@@ -256,37 +213,38 @@ class Delivery:
     attempts: list[Attempt]
     """The latest 20, oldest first."""
 
+DeliveryState: TypeAlias = 'Literal["pending", "delivered", "given_up", "canceled", "held"]'
+"""`pending`: to be sent. `held`: pending, while your endpoint is paused. `delivered`: your endpoint accepted it. `given_up`: the retry schedule is used up while your endpoint accepted other webhooks; the lead’s next webhook is sent, and resend-webhook sends this one again. `canceled`: our staff left it out."""
 
-@dataclass(frozen=True, kw_only=True)
-class Due:
+
+class Due(TypedDict):
     what: Literal["score_update", "retry", "end"]
     """`retry`: of the first open webhook. `end`: the lead is closed."""
-    at: datetime
+    at: Timestamp
 
 
-@dataclass(frozen=True, kw_only=True)
-class Endpoint:
+class Endpoint(TypedDict):
     """Where your webhooks are sent."""
     url: str | None
     """`None` if none is registered."""
     health: EndpointHealth
     reason: str
     """For people."""
-    since: datetime
+    since: Timestamp
     """Since when `health` is what it is."""
     open_deliveries: int
     """How many webhooks are not settled: neither delivered, given up nor canceled."""
     recent_attempts: RecentAttempts
     """The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress."""
-    last_success_at: datetime | None
+    last_success_at: Timestamp | None
     """When your endpoint last accepted a webhook."""
     last_error: EndpointError | None
     """The latest attempt that failed. Both are about `recent_attempts`, and `None` if there is none."""
     oldest_waiting: OldestWaiting | None
     """The open delivery that has waited longest; `None` if there is none."""
-    next_attempt_at: datetime | None
+    next_attempt_at: Timestamp | None
     """When the next open webhook is due; `None` if none is open and not being attempted now, or while your endpoint is paused."""
-    next_probe_at: datetime | None
+    next_probe_at: Timestamp | None
     """When the service tries the endpoint again, if it paused it; otherwise `None`."""
     candidate: EndpointCandidate | None
     """The URL that is to take the place of `url`; `None` if there is none."""
@@ -294,78 +252,74 @@ class Endpoint:
     """The latest certification; `None` if none was requested, or the URL that it is about has been replaced."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class EndpointCandidate:
+class EndpointCandidate(TypedDict):
     url: str
     """The URL that set-endpoint got."""
-    requested_at: datetime
+    requested_at: Timestamp
 
 
-@dataclass(frozen=True, kw_only=True)
-class EndpointCertification:
+class EndpointCertification(TypedDict):
     type: Literal["endpoint.certification"]
     """What the request is."""
-    timestamp: datetime
+    timestamp: str
     """ISO 8601."""
     data: EndpointCertificationData
 
 
-@dataclass(frozen=True, kw_only=True)
-class EndpointCertificationData:
+class EndpointCertificationData(TypedDict):
     partner_id: int
     """Your account."""
     environment: Environment
 
 
-@dataclass(frozen=True, kw_only=True)
-class EndpointError:
-    at: datetime
+class EndpointError(TypedDict):
+    at: Timestamp
     status: int | None
     """The HTTP status of your endpoint; `None` if it did not respond."""
     error_code: str
     hint: str | None
     """What to do about it."""
 
+EndpointHealth: TypeAlias = 'Literal["active", "failing", "paused", "draining"]'
+"""`active`: it works. `failing`: webhooks are sent, and every recent attempt failed. `paused`: webhooks are held. `draining`: held webhooks are being sent."""
 
-@dataclass(frozen=True, kw_only=True)
-class EndpointPing:
+
+class EndpointPing(TypedDict):
     type: Literal["endpoint.ping"]
     """What the request is."""
-    timestamp: datetime
+    timestamp: str
     """ISO 8601."""
     data: EndpointPingData
 
 
-@dataclass(frozen=True, kw_only=True)
-class EndpointPingData:
+class EndpointPingData(TypedDict):
     partner_id: int
     """Your account."""
     environment: Environment
 
 
-@dataclass(frozen=True, kw_only=True)
-class EndpointWithSecret:
+class EndpointWithSecret(TypedDict):
     """The endpoint, with the secret that was just made."""
     url: str | None
     """`None` if none is registered."""
     health: EndpointHealth
     reason: str
     """For people."""
-    since: datetime
+    since: Timestamp
     """Since when `health` is what it is."""
     open_deliveries: int
     """How many webhooks are not settled: neither delivered, given up nor canceled."""
     recent_attempts: RecentAttempts
     """The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress."""
-    last_success_at: datetime | None
+    last_success_at: Timestamp | None
     """When your endpoint last accepted a webhook."""
     last_error: EndpointError | None
     """The latest attempt that failed. Both are about `recent_attempts`, and `None` if there is none."""
     oldest_waiting: OldestWaiting | None
     """The open delivery that has waited longest; `None` if there is none."""
-    next_attempt_at: datetime | None
+    next_attempt_at: Timestamp | None
     """When the next open webhook is due; `None` if none is open and not being attempted now, or while your endpoint is paused."""
-    next_probe_at: datetime | None
+    next_probe_at: Timestamp | None
     """When the service tries the endpoint again, if it paused it; otherwise `None`."""
     candidate: EndpointCandidate | None
     """The URL that is to take the place of `url`; `None` if there is none."""
@@ -374,27 +328,90 @@ class EndpointWithSecret:
     secret: str
     """The new signing secret. Store it now: it is not shown again."""
 
+Environment: TypeAlias = 'Literal["sandbox", "production"]'
 
-@dataclass(frozen=True, kw_only=True)
-class EraseLeadResponse:
+
+class EraseLeadRequest(TypedDict):
+    lead_id: int
+    """The lead: the `lead_id` that create-lead returned."""
+    reason: NotRequired[Literal["borrower_request", "no_consent", "not_needed", "legal_obligation", "mistake", "other"] | None]
+    """Why. `borrower_request`: the borrower asked for it. `no_consent`: the borrower does not agree to the referral. `not_needed`: the data is no longer needed. `legal_obligation`: a law or an authority requires it. `mistake`: the lead was created by mistake, or with wrong data. `other`: another reason."""
+
+
+class EraseLeadResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: Erasure
 
 
-@dataclass(frozen=True, kw_only=True)
-class Erasure:
+class Erasure(TypedDict):
     lead_id: int
     """The lead: its `lead_id` in requests."""
-    erased_at: datetime
+    erased_at: Timestamp
+
+ErrorCode: TypeAlias = 'Literal["INVALID_PAYLOAD", "AUTH_FAILED", "HTTPS_REQUIRED", "SELF_SERVICE_OFF", "NOT_FOUND", "METHOD_NOT_ALLOWED", "NO_ENDPOINT", "NO_CANDIDATE", "PAUSED_BY_STAFF", "ENDPOINT_PAUSED", "SECRET_REPLACED", "LEAD_CLOSED", "LEAD_HELD", "LEAD_FULL", "CLOCK_MOVING", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "IDEMPOTENCY_CONFLICT", "RATE_LIMITED", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE"] | str'
+"""Which error it is. New ones may be added: go by the HTTP status then.
+
+- `INVALID_PAYLOAD` (400)
+- `AUTH_FAILED` (401)
+- `HTTPS_REQUIRED` (403)
+- `SELF_SERVICE_OFF` (403)
+- `NOT_FOUND` (404)
+- `METHOD_NOT_ALLOWED` (405)
+- `NO_ENDPOINT` (409)
+- `NO_CANDIDATE` (409)
+- `PAUSED_BY_STAFF` (409)
+- `ENDPOINT_PAUSED` (409)
+- `SECRET_REPLACED` (409)
+- `LEAD_CLOSED` (409)
+- `LEAD_HELD` (409)
+- `LEAD_FULL` (409)
+- `CLOCK_MOVING` (409)
+- `PAYLOAD_TOO_LARGE` (413)
+- `UNSUPPORTED_MEDIA_TYPE` (415)
+- `IDEMPOTENCY_CONFLICT` (422)
+- `RATE_LIMITED` (429)
+- `INTERNAL_ERROR` (500)
+- `SERVICE_UNAVAILABLE` (503)
+"""
+
+Event: TypeAlias = 'LeadReceivedEvent | ScoreUpdateEvent | MilestoneEvent | OtherEvent'
+
+EventName: TypeAlias = 'Literal["lead_received", "client_account_created", "credit_scan_completed", "client_engaged_in_chat", "contract_signed", "escrow_funded", "score_update", "mortgage_ready"] | str'
+"""A milestone. New ones may be added.
+
+- `lead_received`: lead was created
+- `client_account_created`: borrower logged in and completed onboarding
+- `credit_scan_completed`: borrower completed credit scan
+- `client_engaged_in_chat`: borrower sent messages in chat
+- `contract_signed`: borrower signed the service contract
+- `escrow_funded`: borrower funded the escrow account
+- `score_update`: credit score update including per-bureau gains
+- `mortgage_ready`: borrower meets credit criteria and is ready to return to the lender
+"""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExportLeadResponse:
+class EventToSimulate(TypedDict):
+    event_name: SimulatedEventName
+    event_payload: NotRequired[ScoreGains | None]
+    """For `score_update` only. Without it, the sandbox makes up gains."""
+    days_ago: NotRequired[int]
+    """Backdates the milestone: how many days ago it happened, on the lead’s clock. Dates of a lead never go back: a milestone that would be older than the lead’s last event gets the date of that."""
+
+
+class ExportLeadRequest(TypedDict):
+    lead_id: int
+    """The lead: the `lead_id` that create-lead returned."""
+
+
+class ExportLeadResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: ExportedLead
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExportedAction:
-    at: datetime
+class ExportedAction(TypedDict):
+    at: Timestamp
     action: str
     """What was done, for example `milestone` or `lead.close`."""
     outcome: Literal["begun", "done", "failed", "unknown"]
@@ -403,13 +420,12 @@ class ExportedAction:
     """`key <id>` for one of your API keys, `staff` for ours."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExportedAttempt:
+class ExportedAttempt(TypedDict):
     number: int
     """Counts the requests with this `webhook-id` from 1."""
     trigger: AttemptTrigger
-    started_at: datetime
-    finished_at: datetime | None
+    started_at: Timestamp
+    finished_at: Timestamp | None
     duration_ms: int | None
     """`None` while it is in progress."""
     address: str | None
@@ -425,8 +441,7 @@ class ExportedAttempt:
     """What your endpoint answered, cut off after a few kilobytes."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExportedDelivery:
+class ExportedDelivery(TypedDict):
     sequence: int
     """Counts the lead’s webhooks from 1; it does not count other events."""
     event_id: str
@@ -434,14 +449,15 @@ class ExportedDelivery:
     state: DeliveryState
     body: str
     """The bytes that every attempt signs and sends."""
-    next_attempt_at: datetime | None
-    settled_at: datetime | None
+    next_attempt_at: Timestamp | None
+    settled_at: Timestamp | None
     attempts: list[ExportedAttempt]
     """Oldest first."""
 
+ExportedEvent: TypeAlias = 'LeadReceivedExportedEvent | ScoreUpdateExportedEvent | MilestoneExportedEvent | OtherExportedEvent'
 
-@dataclass(frozen=True, kw_only=True)
-class ExportedFields:
+
+class ExportedFields(TypedDict):
     lead_id: int
     """The lead: its `lead_id` in requests."""
     partner_id: int
@@ -464,33 +480,31 @@ class ExportedFields:
     """Why the application was declined."""
     metadata: StringMap
     status: LeadStatus
-    created_at: datetime
-    updated_at: datetime
+    created_at: Timestamp
+    updated_at: Timestamp
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExportedIdempotencyKey:
+class ExportedIdempotencyKey(TypedDict):
     key: str
     """The `Idempotency-Key` of create-lead."""
-    created_at: datetime
+    created_at: Timestamp
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExportedLead:
+class ExportedLead(TypedDict):
     about: StringMap
     """What each part is."""
-    exported_at: datetime
+    exported_at: Timestamp
     lead: ExportedFields
     """The borrower’s data as the partner sent it, with notes and metadata, and the status."""
-    onboarding_email: ExportedLeadOnboardingEmail
+    onboarding_email: dict[str, Any]
     """The email that welcomes the borrower, and why it was not sent if it was not."""
-    clock: ExportedLeadClock
+    clock: dict[str, Any]
     """In a sandbox, by how many seconds the lead’s clock was advanced."""
-    score_updates: ExportedLeadScoreUpdates
+    score_updates: dict[str, Any]
     """The date from which score updates are counted, every 45 days."""
-    closing: ExportedLeadClosing
+    closing: dict[str, Any]
     """When the lead was closed, 30 days after mortgage_ready or by whom, and why. get-lead has a closing that waits."""
-    workflow: ExportedLeadWorkflow
+    workflow: dict[str, Any]
     """The lead’s workflow in Temporal. It holds ids, states and dates, and what senders put into signals; no name, address or phone number."""
     idempotency_keys: list[ExportedIdempotencyKey]
     """The Idempotency-Key of the request that created the lead, kept for 24 hours."""
@@ -502,89 +516,113 @@ class ExportedLead:
     """What the partner’s keys and staff did with the lead, and when staff looked at it, oldest first."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExportedLeadClock:
-    """In a sandbox, by how many seconds the lead’s clock was advanced."""
-    seconds_ahead: int
-    """How far the sandbox advanced it; 0 in production."""
+class Failure(TypedDict):
+    """The body of every error response."""
+    success: Literal[False]
+    error: dict[str, Any]
+
+FeedEvent: TypeAlias = 'LeadReceivedFeedEvent | ScoreUpdateFeedEvent | MilestoneFeedEvent | LeadClosedFeedEvent | OtherFeedEvent'
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExportedLeadClosing:
-    """When the lead was closed, 30 days after mortgage_ready or by whom, and why. get-lead has a closing that waits."""
-    closed_at: datetime | None
-    reason: str | None
-    """Such as `withdrew` or `mortgage_ready`; new ones may be added. `None` while the lead is open."""
+class FieldProblem(TypedDict):
+    """A field of the request that is wrong."""
+    field: str
+    """The path of the field as you sent it, such as `email` or `event_payload.experian_gain`, or the name of a header."""
+    problem: str
+    """For people: what the field must be. It repeats nothing that you sent but a character that is not allowed."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExportedLeadOnboardingEmail:
-    """The email that welcomes the borrower, and why it was not sent if it was not."""
-    sent_at: datetime | None
-    not_sent_because: OnboardingEmailRefusal | None
-    """`address_limit`: the address got as many within 24 hours as an address may."""
+class GetClockRequest(TypedDict):
+    lead_id: int
+    """The lead: the `lead_id` that create-lead returned."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExportedLeadScoreUpdates:
-    """The date from which score updates are counted, every 45 days."""
-    since: datetime | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExportedLeadWorkflow:
-    """The lead’s workflow in Temporal. It holds ids, states and dates, and what senders put into signals; no name, address or phone number."""
-    workflow_id: str
-    """Its id in Temporal."""
-    started_at: datetime | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class GetClockResponse:
+class GetClockResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: Clock
 
 
-@dataclass(frozen=True, kw_only=True)
-class GetDeliveriesResponse:
+class GetDeliveriesRequest(TypedDict):
+    """All fields are optional."""
+    event_id: NotRequired[str]
+    """Only this webhook, with the bodies that your endpoint answered. Send it without `lead_id`, `states` and `after`."""
+    lead_id: NotRequired[int]
+    """Only this lead’s deliveries; by default those of all leads."""
+    states: NotRequired[list[DeliveryState]]
+    """`pending` includes `held`: open deliveries to a paused endpoint."""
+    after: NotRequired[str | None]
+    """The `next` of the previous response: only older deliveries. `None` is the first page."""
+    limit: NotRequired[int]
+    """Maximum number of results; 50 by default."""
+
+
+class GetDeliveriesResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: list[Delivery]
     """Newest first."""
     next: str | None
     """The next page’s `after`; `None` on the last page."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class GetEndpointResponse:
+class GetEndpointRequest(TypedDict):
+    """Empty."""
+    pass
+
+
+class GetEndpointResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: OwnEndpoint
 
 
-@dataclass(frozen=True, kw_only=True)
-class GetEventsResponse:
+class GetEventsRequest(TypedDict):
+    lead_id: int
+    """The lead: the `lead_id` that create-lead returned."""
+
+
+class GetEventsResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: list[Event]
     """The complete history, oldest first."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class GetLeadResponse:
+class GetLeadRequest(TypedDict):
+    lead_id: int
+    """The lead: the `lead_id` that create-lead returned."""
+
+
+class GetLeadResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: Lead
-    closing: LeadClosing | None = None
+    closing: NotRequired[LeadClosing]
 
 
-@dataclass(frozen=True, kw_only=True)
-class GetSinkResponse:
+class GetSinkRequest(TypedDict):
+    """Empty."""
+    pass
+
+
+class GetSinkResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: Sink
 
+Happened: TypeAlias = 'HappenedEvent | HappenedWebhook | HappenedEnd'
 
-@dataclass(frozen=True, kw_only=True)
-class HappenedEnd:
+
+class HappenedEnd(TypedDict):
     """The lead was closed."""
-    at: datetime
+    at: Timestamp
     what: Literal["end"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class HappenedEvent:
+class HappenedEvent(TypedDict):
     """An event was recorded."""
-    at: datetime
+    at: Timestamp
     what: Literal["event"]
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
@@ -593,10 +631,9 @@ class HappenedEvent:
     """Its place among the lead’s webhooks; `None` for an event that is not sent."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class HappenedWebhook:
+class HappenedWebhook(TypedDict):
     """Your endpoint was called."""
-    at: datetime
+    at: Timestamp
     what: Literal["webhook"]
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
@@ -611,8 +648,7 @@ class HappenedWebhook:
     """What went wrong, for example `http_error`, `timeout` or `connection_refused`; `None` if nothing did. New ones may be added."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Lead:
+class Lead(TypedDict):
     """The lead’s own fields, and its metadata beside them. Metadata values are strings."""
     id: int
     """The lead: its `lead_id` in requests."""
@@ -629,32 +665,29 @@ class Lead:
     phone: str
     """Borrower’s phone number, as you sent it."""
     status: LeadStatus
-    partner_lead_id: str | None = None
+    partner_lead_id: NotRequired[str]
     """Your own identifier for the borrower."""
-    fico_range: str | None = None
+    fico_range: NotRequired[str]
     """The borrower’s FICO range when you referred them."""
-    loan_officer_id: str | None = None
+    loan_officer_id: NotRequired[str]
     """The loan officer who handles the borrower."""
-    created_at: datetime
-    updated_at: datetime
-    closed_at: str | None = None
+    created_at: Timestamp
+    updated_at: Timestamp
+    closed_at: NotRequired[str]
     """When the lead was closed, in the format of `created_at`: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: list-events has it, get-events does not. Absent while the lead is open. A custom field of this name that you stored takes its place."""
-    loan_product: str | None = None
+    loan_product: NotRequired[str]
     """Type of loan product, as you sent it."""
-    property_state: str | None = None
+    property_state: NotRequired[str]
     """Two-letter state code of the property."""
-    metadata: dict[str, Any]
-    """Your own fields, and those that were added later."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LeadClosedFeedEvent(Placed):
+class LeadClosedFeedEvent(TypedDict):
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
     event_name: Literal["lead.closed"]
     """What happened."""
     event_payload: LeadClosedPayload
-    created_at: datetime
+    created_at: Timestamp
     """When it happened."""
     lead_id: int
     """The lead: its `lead_id` in requests."""
@@ -664,39 +697,35 @@ class LeadClosedFeedEvent(Placed):
     """Its place among the lead’s webhooks; `None` for an event that is not sent."""
     cursor: str
     """Send it as `after` to continue after this event, in the middle of a page."""
-    webhook_body: str | None = None
+    webhook_body: NotRequired[str | None]
     """The body of its webhook, byte for byte, if the request has `webhooks`; `None` for an event that is not sent."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LeadClosedPayload:
+class LeadClosedPayload(TypedDict):
     """Why it was closed."""
     reason: CloseReason
 
 
-@dataclass(frozen=True, kw_only=True)
-class LeadClosing:
+class LeadClosing(TypedDict):
     """Of a lead that is closed; otherwise absent. No custom field can take its place."""
-    at: datetime
+    at: Timestamp
     """When it was closed."""
     reason: CloseReason
 
 
-@dataclass(frozen=True, kw_only=True)
-class LeadReceivedEvent:
+class LeadReceivedEvent(TypedDict):
     event_name: Literal["lead_received"]
     """The milestone."""
     event_payload: LeadReceivedPayload | None
-    created_at: datetime
+    created_at: Timestamp
     """When it happened."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LeadReceivedExportedEvent:
+class LeadReceivedExportedEvent(TypedDict):
     event_name: Literal["lead_received"]
     """The milestone."""
     event_payload: LeadReceivedPayload | None
-    created_at: datetime
+    created_at: Timestamp
     """When it happened."""
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
@@ -704,14 +733,13 @@ class LeadReceivedExportedEvent:
     """Its place among the lead’s webhooks; `None` for an event that is not sent."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LeadReceivedFeedEvent(Placed):
+class LeadReceivedFeedEvent(TypedDict):
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
     event_name: Literal["lead_received"]
     """The milestone."""
     event_payload: LeadReceivedPayload | None
-    created_at: datetime
+    created_at: Timestamp
     """When it happened."""
     lead_id: int
     """The lead: its `lead_id` in requests."""
@@ -721,34 +749,31 @@ class LeadReceivedFeedEvent(Placed):
     """Its place among the lead’s webhooks; `None` for an event that is not sent."""
     cursor: str
     """Send it as `after` to continue after this event, in the middle of a page."""
-    webhook_body: str | None = None
+    webhook_body: NotRequired[str | None]
     """The body of its webhook, byte for byte, if the request has `webhooks`; `None` for an event that is not sent."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LeadReceivedPayload:
+class LeadReceivedPayload(TypedDict):
     """Your own identifier, as you sent it with create-lead."""
     partner_lead_id: str
     """Your own identifier for the borrower."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LeadReceivedWebhook:
+class LeadReceivedWebhook(TypedDict):
     type: Literal["lead_received"]
     """The milestone."""
-    timestamp: datetime
+    timestamp: str
     """The same time as `created_at`, in ISO 8601."""
     data: LeadReceivedWebhookData
 
 
-@dataclass(frozen=True, kw_only=True)
-class LeadReceivedWebhookData:
+class LeadReceivedWebhookData(TypedDict):
     event_id: str
     """The same as the header `webhook-id`."""
     event_name: Literal["lead_received"]
     """The milestone."""
     event_payload: LeadReceivedPayload | None
-    created_at: datetime
+    created_at: Timestamp
     """When it happened."""
     lead_id: int
     """The lead: its `lead_id` in requests."""
@@ -758,9 +783,11 @@ class LeadReceivedWebhookData:
     """Counts the lead’s webhooks from 1; it does not count other events."""
     environment: Environment
 
+LeadStatus: TypeAlias = 'Literal["lead_received", "client_account_created", "credit_scan_completed", "contract_signed", "escrow_funded", "score_update", "mortgage_ready"] | str'
+"""The furthest milestone reached. New ones may be added."""
 
-@dataclass(frozen=True, kw_only=True)
-class LeadSummary:
+
+class LeadSummary(TypedDict):
     """A lead without personal data."""
     lead_id: int
     """The lead: its `lead_id` in requests."""
@@ -769,18 +796,31 @@ class LeadSummary:
     status: LeadStatus
     closed: bool
     """Whether the lead is closed: no more milestones are recorded."""
-    closed_at: datetime | None
+    closed_at: Timestamp | None
     """When the lead was closed: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: list-events has it, get-events does not. `None` while the lead is open."""
     delivery: Literal["ok", "failing", "held"]
     """Whether its webhooks are sent: `failing` if the first open one fails, `held` while your endpoint is paused."""
     open_deliveries: int
     """How many of its webhooks are pending or held."""
-    created_at: datetime
-    updated_at: datetime
+    created_at: Timestamp
+    updated_at: Timestamp
 
 
-@dataclass(frozen=True, kw_only=True)
-class ListEventsResponse:
+class ListEventsRequest(TypedDict):
+    """All fields are optional."""
+    after: NotRequired[str | None]
+    """The `next` of the previous response; without it or with `None`, from the first event on. `now` skips all events that there are."""
+    limit: NotRequired[int]
+    """Maximum number of results; 50 by default."""
+    wait: NotRequired[int]
+    """If there are no events yet, for how many seconds to wait for some; 0 by default. Two requests of a key can wait at a time."""
+    webhooks: NotRequired[bool]
+    """`True`: each event has `webhook_body`."""
+
+
+class ListEventsResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: list[FeedEvent]
     """In commit order; the events of one lead in theirs."""
     next: str
@@ -789,34 +829,55 @@ class ListEventsResponse:
     """Whether there are more events already: ask again at once."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ListLeadsResponse:
+class ListLeadsRequest(TypedDict):
+    """All fields are optional."""
+    limit: NotRequired[int]
+    """Maximum number of results; 50 by default."""
+    after: NotRequired[int | None]
+    """The `next` of the previous response: only older leads. `None` is the first page."""
+    status: NotRequired[Literal["lead_received", "client_account_created", "credit_scan_completed", "contract_signed", "escrow_funded", "score_update", "mortgage_ready"]]
+    """Only leads with this status."""
+    partner_lead_id: NotRequired[str]
+    """Only leads with this identifier of yours."""
+    partner_lead_id_prefix: NotRequired[str]
+    """Only leads whose identifier of yours begins with this."""
+    closed: NotRequired[bool]
+    """`True`: only closed leads. `False`: only open ones."""
+    delivery: NotRequired[Literal["failing", "held"]]
+    """Only leads whose webhooks fail, or are held because your endpoint is paused."""
+
+
+class ListLeadsResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: list[LeadSummary]
     """Newest first."""
     next: int | None
     """The next page’s `after`; `None` on the last page."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ListScenariosResponse:
+class ListScenariosResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: list[Scenario]
 
 
-@dataclass(frozen=True, kw_only=True)
-class MilestoneEvent:
+class MilestoneEvent(TypedDict):
     event_name: MilestoneEventName
     event_payload: None
     """These milestones have none."""
-    created_at: datetime
+    created_at: Timestamp
     """When it happened."""
 
+MilestoneEventName: TypeAlias = 'Literal["client_account_created", "credit_scan_completed", "client_engaged_in_chat", "contract_signed", "escrow_funded", "mortgage_ready"]'
+"""A milestone without a payload."""
 
-@dataclass(frozen=True, kw_only=True)
-class MilestoneExportedEvent:
+
+class MilestoneExportedEvent(TypedDict):
     event_name: MilestoneEventName
     event_payload: None
     """These milestones have none."""
-    created_at: datetime
+    created_at: Timestamp
     """When it happened."""
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
@@ -824,14 +885,13 @@ class MilestoneExportedEvent:
     """Its place among the lead’s webhooks; `None` for an event that is not sent."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class MilestoneFeedEvent(Placed):
+class MilestoneFeedEvent(TypedDict):
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
     event_name: MilestoneEventName
     event_payload: None
     """These milestones have none."""
-    created_at: datetime
+    created_at: Timestamp
     """When it happened."""
     lead_id: int
     """The lead: its `lead_id` in requests."""
@@ -841,16 +901,15 @@ class MilestoneFeedEvent(Placed):
     """Its place among the lead’s webhooks; `None` for an event that is not sent."""
     cursor: str
     """Send it as `after` to continue after this event, in the middle of a page."""
-    webhook_body: str | None = None
+    webhook_body: NotRequired[str | None]
     """The body of its webhook, byte for byte, if the request has `webhooks`; `None` for an event that is not sent."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class MilestoneSimulatedEvent:
+class MilestoneSimulatedEvent(TypedDict):
     event_name: MilestoneEventName
     event_payload: None
     """These milestones have none."""
-    created_at: datetime
+    created_at: Timestamp
     """When it happened."""
     recorded: bool
     """`False` if the lead has this event already; the other fields are that event’s."""
@@ -860,22 +919,20 @@ class MilestoneSimulatedEvent:
     """Its place among the lead’s webhooks; `None` for an event that is not sent."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class MilestoneWebhook:
+class MilestoneWebhook(TypedDict):
     type: MilestoneWebhookType
-    timestamp: datetime
+    timestamp: str
     """The same time as `created_at`, in ISO 8601."""
     data: MilestoneWebhookData
 
 
-@dataclass(frozen=True, kw_only=True)
-class MilestoneWebhookData:
+class MilestoneWebhookData(TypedDict):
     event_id: str
     """The same as the header `webhook-id`."""
     event_name: MilestoneWebhookType
     event_payload: None
     """These milestones have none."""
-    created_at: datetime
+    created_at: Timestamp
     """When it happened."""
     lead_id: int
     """The lead: its `lead_id` in requests."""
@@ -885,33 +942,35 @@ class MilestoneWebhookData:
     """Counts the lead’s webhooks from 1; it does not count other events."""
     environment: Environment
 
+MilestoneWebhookType: TypeAlias = 'Literal["client_account_created", "credit_scan_completed", "contract_signed", "escrow_funded", "mortgage_ready"]'
+"""A milestone without a payload."""
 
-@dataclass(frozen=True, kw_only=True)
-class OldestWaiting:
+
+class OldestWaiting(TypedDict):
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
     event_name: EventName
     lead_id: int
     """The lead: its `lead_id` in requests."""
-    waiting_since: datetime
+    waiting_since: Timestamp
     """When the event was recorded, UTC. In a sandbox, `created_at` of the event can be later: it follows the clock of the lead."""
 
+OnboardingEmailRefusal: TypeAlias = 'Literal["address_limit"]'
 
-@dataclass(frozen=True, kw_only=True)
-class OtherEvent:
+
+class OtherEvent(TypedDict):
     event_name: OtherName
     """One that was added later."""
     event_payload: dict[str, Any] | None
-    created_at: datetime
+    created_at: Timestamp
     """When it happened."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class OtherExportedEvent:
+class OtherExportedEvent(TypedDict):
     event_name: OtherName
     """One that was added later."""
     event_payload: dict[str, Any] | None
-    created_at: datetime
+    created_at: Timestamp
     """When it happened."""
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
@@ -919,14 +978,13 @@ class OtherExportedEvent:
     """Its place among the lead’s webhooks; `None` for an event that is not sent."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class OtherFeedEvent(Placed):
+class OtherFeedEvent(TypedDict):
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
     event_name: OtherName
     """One that was added later."""
     event_payload: dict[str, Any] | None
-    created_at: datetime
+    created_at: Timestamp
     """When it happened."""
     lead_id: int
     """The lead: its `lead_id` in requests."""
@@ -936,16 +994,15 @@ class OtherFeedEvent(Placed):
     """Its place among the lead’s webhooks; `None` for an event that is not sent."""
     cursor: str
     """Send it as `after` to continue after this event, in the middle of a page."""
-    webhook_body: str | None = None
+    webhook_body: NotRequired[str | None]
     """The body of its webhook, byte for byte, if the request has `webhooks`; `None` for an event that is not sent."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class OtherSimulatedEvent:
+class OtherSimulatedEvent(TypedDict):
     event_name: OtherName
     """One that was added later."""
     event_payload: dict[str, Any] | None
-    created_at: datetime
+    created_at: Timestamp
     """When it happened."""
     recorded: bool
     """`False` if the lead has this event already; the other fields are that event’s."""
@@ -955,38 +1012,36 @@ class OtherSimulatedEvent:
     """Its place among the lead’s webhooks; `None` for an event that is not sent."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class OtherWebhook:
+class OtherWebhook(TypedDict):
     type: OtherName
     """One that was added later."""
-    timestamp: datetime
+    timestamp: str
     """ISO 8601."""
     data: dict[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class OwnEndpoint:
+class OwnEndpoint(TypedDict):
     """Where your webhooks are sent, and where they come from."""
     url: str | None
     """`None` if none is registered."""
     health: EndpointHealth
     reason: str
     """For people."""
-    since: datetime
+    since: Timestamp
     """Since when `health` is what it is."""
     open_deliveries: int
     """How many webhooks are not settled: neither delivered, given up nor canceled."""
     recent_attempts: RecentAttempts
     """The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress."""
-    last_success_at: datetime | None
+    last_success_at: Timestamp | None
     """When your endpoint last accepted a webhook."""
     last_error: EndpointError | None
     """The latest attempt that failed. Both are about `recent_attempts`, and `None` if there is none."""
     oldest_waiting: OldestWaiting | None
     """The open delivery that has waited longest; `None` if there is none."""
-    next_attempt_at: datetime | None
+    next_attempt_at: Timestamp | None
     """When the next open webhook is due; `None` if none is open and not being attempted now, or while your endpoint is paused."""
-    next_probe_at: datetime | None
+    next_probe_at: Timestamp | None
     """When the service tries the endpoint again, if it paused it; otherwise `None`."""
     candidate: EndpointCandidate | None
     """The URL that is to take the place of `url`; `None` if there is none."""
@@ -996,21 +1051,27 @@ class OwnEndpoint:
     """The IP addresses and networks that our requests to your endpoint come from, for your firewall. Empty if we promise none: then allow requests by their signature."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PauseEndpointResponse:
+class PauseEndpointRequest(TypedDict):
+    """Empty."""
+    pass
+
+
+class PauseEndpointResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: Endpoint
 
 
-@dataclass(frozen=True, kw_only=True)
-class PingResponse:
+class PingResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     message: str
     """For people. Do not parse it: it may change."""
     environment: Environment
-    time: datetime
+    time: Timestamp
 
 
-@dataclass(frozen=True, kw_only=True)
-class RecentAttempts:
+class RecentAttempts(TypedDict):
     count: int
     """At most 1,000."""
     success_rate: float | None
@@ -1021,29 +1082,53 @@ class RecentAttempts:
     """95% of the attempts took at most this long."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResendWebhookResponse:
+class ResendWebhookRequest(TypedDict):
+    event_id: str
+    """As get-deliveries shows it; the `webhook-id` of the webhook."""
+
+
+class ResendWebhookResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     message: str
     """For people. Do not parse it: it may change."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResumeEndpointResponse:
+class ResumeEndpointRequest(TypedDict):
+    """Empty."""
+    pass
+
+
+class ResumeEndpointResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: Endpoint
 
 
-@dataclass(frozen=True, kw_only=True)
-class RotateEndpointSecretResponse:
+class RotateEndpointSecretRequest(TypedDict):
+    overlap_hours: NotRequired[int]
+    """For how many hours the previous secret also signs; 24 by default."""
+
+
+class RotateEndpointSecretResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: EndpointWithSecret
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunScenarioResponse:
+class RunScenarioRequest(TypedDict):
+    scenario: ScenarioName
+    lead_id: NotRequired[int]
+    """By default a new lead."""
+
+
+class RunScenarioResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: ScenarioRun
 
 
-@dataclass(frozen=True, kw_only=True)
-class Scenario:
+class Scenario(TypedDict):
     scenario: ScenarioName
     about: str
     """For people."""
@@ -1052,23 +1137,23 @@ class Scenario:
     webhooks: list[EventName]
     """The webhooks to expect, in their order."""
 
+ScenarioName: TypeAlias = 'Literal["mortgage_ready_in_a_year", "ready_after_two_updates", "stalled_before_escrow", "scores_go_down", "chatty_borrower", "dropped_out"]'
 
-@dataclass(frozen=True, kw_only=True)
-class ScenarioRun:
+
+class ScenarioRun(TypedDict):
     lead_id: int
     """The lead: its `lead_id` in requests."""
     scenario: ScenarioName
     state: Literal["done", "running", "stopped", "closed"]
     """`running`: it continues on its own. `stopped`: it goes no further, because your endpoint refuses webhooks for so long that production would pause it, because the lead’s clock can run no further ahead, or because the lead has as many events as it can. `closed`: the lead was closed on the way, or our staff ended the scenario."""
     status: LeadStatus
-    webhooks: list[EventName] | None = None
+    webhooks: NotRequired[list[EventName]]
     """The webhooks to expect, in their order. Absent if you named a lead: what it has already does not happen again."""
     next: Due | None
     """What is due next on the lead’s clock; `None` for nothing."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScoreGains:
+class ScoreGains(TypedDict):
     """The points that each bureau’s score has gained since the `score_update` before, or, the first time, since the journey began; negative if it fell."""
     experian_gain: int
     """The change of the Experian score in points; negative if it fell."""
@@ -1080,21 +1165,19 @@ class ScoreGains:
     """In how many days the borrower will probably be mortgage-ready, as a range: `<min>-<max> days`."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScoreUpdateEvent:
+class ScoreUpdateEvent(TypedDict):
     event_name: Literal["score_update"]
     """The milestone."""
     event_payload: ScoreGains
-    created_at: datetime
+    created_at: Timestamp
     """When it happened."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScoreUpdateExportedEvent:
+class ScoreUpdateExportedEvent(TypedDict):
     event_name: Literal["score_update"]
     """The milestone."""
     event_payload: ScoreGains
-    created_at: datetime
+    created_at: Timestamp
     """When it happened."""
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
@@ -1102,14 +1185,13 @@ class ScoreUpdateExportedEvent:
     """Its place among the lead’s webhooks; `None` for an event that is not sent."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScoreUpdateFeedEvent(Placed):
+class ScoreUpdateFeedEvent(TypedDict):
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
     event_name: Literal["score_update"]
     """The milestone."""
     event_payload: ScoreGains
-    created_at: datetime
+    created_at: Timestamp
     """When it happened."""
     lead_id: int
     """The lead: its `lead_id` in requests."""
@@ -1119,16 +1201,15 @@ class ScoreUpdateFeedEvent(Placed):
     """Its place among the lead’s webhooks; `None` for an event that is not sent."""
     cursor: str
     """Send it as `after` to continue after this event, in the middle of a page."""
-    webhook_body: str | None = None
+    webhook_body: NotRequired[str | None]
     """The body of its webhook, byte for byte, if the request has `webhooks`; `None` for an event that is not sent."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScoreUpdateSimulatedEvent:
+class ScoreUpdateSimulatedEvent(TypedDict):
     event_name: Literal["score_update"]
     """The milestone."""
     event_payload: ScoreGains
-    created_at: datetime
+    created_at: Timestamp
     """When it happened."""
     recorded: bool
     """`False` if the lead has this event already; the other fields are that event’s."""
@@ -1138,23 +1219,21 @@ class ScoreUpdateSimulatedEvent:
     """Its place among the lead’s webhooks; `None` for an event that is not sent."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScoreUpdateWebhook:
+class ScoreUpdateWebhook(TypedDict):
     type: Literal["score_update"]
     """The milestone."""
-    timestamp: datetime
+    timestamp: str
     """The same time as `created_at`, in ISO 8601."""
     data: ScoreUpdateWebhookData
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScoreUpdateWebhookData:
+class ScoreUpdateWebhookData(TypedDict):
     event_id: str
     """The same as the header `webhook-id`."""
     event_name: Literal["score_update"]
     """The milestone."""
     event_payload: ScoreGains
-    created_at: datetime
+    created_at: Timestamp
     """When it happened."""
     lead_id: int
     """The lead: its `lead_id` in requests."""
@@ -1165,24 +1244,62 @@ class ScoreUpdateWebhookData:
     environment: Environment
 
 
-@dataclass(frozen=True, kw_only=True)
-class SetEndpointResponse:
+class SetEndpointRequest(TypedDict):
+    url: str
+    """In production `https`, on port 443 or 8443, at a public address. No user name, password or fragment."""
+
+
+class SetEndpointResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: EndpointWithSecret
 
 
-@dataclass(frozen=True, kw_only=True)
-class SetSinkResponse:
+class SetSinkRequest(TypedDict):
+    status: NotRequired[int]
+    """The HTTP status that it answers with; 200 by default."""
+    times: NotRequired[int | None]
+    """For how many webhooks, after which it answers 200 at once. `None`, the default: for all."""
+    delay_ms: NotRequired[int]
+    """How long it waits before it answers; 0 by default. Our time limit for an attempt is 15 seconds."""
+    fault: NotRequired[Literal["resets", "answers_half", "answers_slowly"] | None]
+    """What it does instead of answering at once and as a whole. `resets`: it resets the connection, and answers nothing. `answers_half`: it announces its whole answer, and ends the connection after half of it. `answers_slowly`: it sends its answer a byte a second, which takes longer than our time limit. `None` by default."""
+    retry_after: NotRequired[int | None]
+    """The seconds in the `Retry-After` of its answers, such as 429 or 503; `None`, the default, for none."""
+
+
+class SetSinkResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     message: str
     """For people. Do not parse it: it may change."""
 
+SignatureHeaders: TypeAlias = 'dict[str, Any]'
 
-@dataclass(frozen=True, kw_only=True)
-class SimulateEventResponse:
+
+class SimulateEventRequest(TypedDict):
+    lead_id: int
+    """The lead: the `lead_id` that create-lead returned."""
+    event_name: NotRequired[SimulatedEventName]
+    event_payload: NotRequired[ScoreGains | None]
+    """For `score_update` only. Without it, the sandbox makes up gains."""
+    days_ago: NotRequired[int]
+    """Backdates the milestone: how many days ago it happened, on the lead’s clock. Dates of a lead never go back: a milestone that would be older than the lead’s last event gets the date of that."""
+    events: NotRequired[list[EventToSimulate]]
+    """Several milestones, recorded in this order."""
+
+
+class SimulateEventResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: Simulation
 
+SimulatedEvent: TypeAlias = 'ScoreUpdateSimulatedEvent | MilestoneSimulatedEvent | OtherSimulatedEvent'
 
-@dataclass(frozen=True, kw_only=True)
-class Simulation:
+SimulatedEventName: TypeAlias = 'Literal["client_account_created", "credit_scan_completed", "client_engaged_in_chat", "contract_signed", "escrow_funded", "score_update", "mortgage_ready"]'
+
+
+class Simulation(TypedDict):
     lead_id: int
     """The lead: its `lead_id` in requests."""
     status: LeadStatus
@@ -1192,8 +1309,7 @@ class Simulation:
     """What is due next on the lead’s clock; `None` for nothing."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sink:
+class Sink(TypedDict):
     url: str
     """Where your webhooks go, until you set an endpoint of your own."""
     status: int
@@ -1206,17 +1322,16 @@ class Sink:
     """What it does instead of answering at once and as a whole; `None` if it answers."""
     retry_after: int | None
     """The seconds in its `Retry-After`; `None` for none."""
-    ends_at: datetime | None
+    ends_at: Timestamp | None
     """When it answers 200 again, whatever is left; `None` for never."""
     webhooks: list[SinkWebhook]
     """The last 100, and the last 20 whose signature is not valid; newest first."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SinkWebhook:
+class SinkWebhook(TypedDict):
     webhook_id: str
     """The header `webhook-id`: the event’s id."""
-    received_at: datetime
+    received_at: Timestamp
     attempt: int
     """Counts the requests with this `webhook-id` from 1, and anew once none of them is kept."""
     verified: bool
@@ -1235,14 +1350,22 @@ class SinkWebhook:
     event: Any
     """The body, parsed; `None` if its signature is not valid."""
 
+StringMap: TypeAlias = 'dict[str, str]'
+"""Texts by their names."""
 
-@dataclass(frozen=True, kw_only=True)
-class TestEndpointResponse:
+
+class TestEndpointRequest(TypedDict):
+    """Empty."""
+    pass
+
+
+class TestEndpointResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: TestRequest
 
 
-@dataclass(frozen=True, kw_only=True)
-class TestRequest:
+class TestRequest(TypedDict):
     accepted: bool
     """Whether your endpoint responded with a 2xx status."""
     webhook_id: str
@@ -1256,118 +1379,41 @@ class TestRequest:
     hint: str | None
     """What to do about a failure."""
 
+Timestamp: TypeAlias = 'str'
+"""`YYYY-MM-DD HH:MM:SS` in UTC, without a zone: append `Z` before you parse it."""
 
-@dataclass(frozen=True, kw_only=True)
-class UpdatePartnerInfoResponse:
+
+class UpdatePartnerInfoRequest(TypedDict):
+    lead_id: int
+    """The lead: the `lead_id` that create-lead returned."""
+    loan_product: NotRequired[str | None]
+    """Type of loan product, for example FHA, VA or Conventional; `None` removes it."""
+    property_state: NotRequired[str | None]
+    """Two-letter state code of the property, stored in upper case, trimmed; `None` removes it."""
+    partner_lead_id: NotRequired[str | None]
+    """Your own identifier for the borrower. Recommended: each webhook includes it, as it was when the event was recorded. `None`, the empty string and blanks remove it."""
+    fico_range: NotRequired[str | None]
+    """`<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `None`, the empty string and blanks remove it."""
+    loan_officer_id: NotRequired[str | None]
+    """The loan officer who handles the borrower. `None`, the empty string and blanks remove it."""
+
+
+class UpdatePartnerInfoResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     message: str
     """For people. Do not parse it: it may change."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class UseSinkResponse:
+class UseSinkRequest(TypedDict):
+    """Empty."""
+    pass
+
+
+class UseSinkResponse(TypedDict):
+    success: Literal[True]
+    """`True` in every response but those of errors."""
     data: Endpoint
 
-
-class _CreateLeadRequest(TypedDict):
-    first_name: str
-    """Borrower’s first name; trimmed."""
-    last_name: str
-    """Borrower’s last name; trimmed."""
-    email: str
-    """Borrower’s email address; trimmed."""
-    phone: str
-    """Digits, hyphens, spaces and `+`, with at least one digit; trimmed."""
-
-
-class CreateLeadRequest(_CreateLeadRequest, total=False):
-    partner_lead_id: str | None
-    """Your own identifier for the borrower. Recommended: each webhook includes it, as it was when the event was recorded. `None`, the empty string and blanks count as absent."""
-    fico_range: str | None
-    """`<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `None`, the empty string and blanks count as absent."""
-    loan_officer_id: str | None
-    """The loan officer who handles the borrower. `None`, the empty string and blanks count as absent."""
-    notes: str | None
-    """Why the application was declined. Returned by export-lead only. `None`, the empty string and blanks count as absent."""
-
-
-class _EventToSimulateInput(TypedDict):
-    event_name: SimulatedEventName
-
-
-class EventToSimulateInput(_EventToSimulateInput, total=False):
-    event_payload: ScoreGainsInput | None
-    """For `score_update` only. Without it, the sandbox makes up gains."""
-    days_ago: int
-    """Backdates the milestone: how many days ago it happened, on the lead’s clock. Dates of a lead never go back: a milestone that would be older than the lead’s last event gets the date of that."""
-
-
-class ScoreGainsInput(TypedDict):
-    """The points that each bureau’s score has gained since the `score_update` before, or, the first time, since the journey began; negative if it fell."""
-    experian_gain: int
-    """The change of the Experian score in points; negative if it fell."""
-    equifax_gain: int
-    """The change of the Equifax score in points; negative if it fell."""
-    transunion_gain: int
-    """The change of the TransUnion score in points; negative if it fell."""
-    estimated_time_remaining: str
-    """In how many days the borrower will probably be mortgage-ready, as a range: `<min>-<max> days`."""
-
-Event: TypeAlias = LeadReceivedEvent | ScoreUpdateEvent | MilestoneEvent | OtherEvent
-
-ExportedEvent: TypeAlias = LeadReceivedExportedEvent | ScoreUpdateExportedEvent | MilestoneExportedEvent | OtherExportedEvent
-
-FeedEvent: TypeAlias = (
-    LeadReceivedFeedEvent
-    | ScoreUpdateFeedEvent
-    | MilestoneFeedEvent
-    | LeadClosedFeedEvent
-    | OtherFeedEvent
-)
-
-Happened: TypeAlias = HappenedEvent | HappenedWebhook | HappenedEnd
-
-SimulatedEvent: TypeAlias = ScoreUpdateSimulatedEvent | MilestoneSimulatedEvent | OtherSimulatedEvent
-
-WebhookEvent: TypeAlias = (
-    LeadReceivedWebhook
-    | ScoreUpdateWebhook
-    | MilestoneWebhook
-    | EndpointPing
-    | EndpointCertification
-    | OtherWebhook
-)
+WebhookEvent: TypeAlias = 'LeadReceivedWebhook | ScoreUpdateWebhook | MilestoneWebhook | EndpointPing | EndpointCertification | OtherWebhook'
 """Any request to your endpoint. Accept and ignore a `type` that you do not know: new ones may be added."""
-
-Handlers = TypedDict(
-    "Handlers",
-    {
-        "lead_received": Callable[[LeadReceivedWebhook], object],
-        "score_update": Callable[[ScoreUpdateWebhook], object],
-        "client_account_created": Callable[[MilestoneWebhook], object],
-        "credit_scan_completed": Callable[[MilestoneWebhook], object],
-        "contract_signed": Callable[[MilestoneWebhook], object],
-        "escrow_funded": Callable[[MilestoneWebhook], object],
-        "mortgage_ready": Callable[[MilestoneWebhook], object],
-        "endpoint.ping": Callable[[EndpointPing], object],
-        "endpoint.certification": Callable[[EndpointCertification], object],
-    },
-    total=False,
-)
-"""What to call for each type of webhook."""
-
-ContextHandlers = TypedDict(
-    "ContextHandlers",
-    {
-        "lead_received": Callable[[LeadReceivedWebhook, Any], object],
-        "score_update": Callable[[ScoreUpdateWebhook, Any], object],
-        "client_account_created": Callable[[MilestoneWebhook, Any], object],
-        "credit_scan_completed": Callable[[MilestoneWebhook, Any], object],
-        "contract_signed": Callable[[MilestoneWebhook, Any], object],
-        "escrow_funded": Callable[[MilestoneWebhook, Any], object],
-        "mortgage_ready": Callable[[MilestoneWebhook, Any], object],
-        "endpoint.ping": Callable[[EndpointPing, Any], object],
-        "endpoint.certification": Callable[[EndpointCertification, Any], object],
-    },
-    total=False,
-)
-"""What to call for each type of webhook, with what `Seen.once` hands over as second argument."""

@@ -20,7 +20,6 @@ class Made:
     path: str
     headers: Mapping[str, str]
     body: Any
-    connection: tuple[str, int]
 
 
 class QuietServer(ThreadingHTTPServer):
@@ -35,7 +34,6 @@ class ScriptedApi:
 
     def __init__(self, test: TestCase, *steps: Step) -> None:
         self.requests: list[Made] = []
-        self._test = test
         api = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -45,7 +43,7 @@ class ScriptedApi:
             def do_POST(self) -> None:
                 length = int(self.headers.get("content-length", 0))
                 body = json.loads(self.rfile.read(length)) if length else None
-                made = Made(self.path, dict(self.headers), body, self.client_address)
+                made = Made(self.path, dict(self.headers), body)
                 api.requests.append(made)
                 steps[min(len(api.requests), len(steps)) - 1](self)
 
@@ -64,9 +62,7 @@ class ScriptedApi:
         self.base_url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
     def client(self, **options: Any) -> Referrals:
-        client = Referrals(**{"api_key": "prs_test_1", "base_url": self.base_url, **options})
-        self._test.addCleanup(client.close)
-        return client
+        return Referrals(**{"api_key": "prs_test_1", "base_url": self.base_url, **options})
 
     @property
     def keys(self) -> list[str | None]:

@@ -38,13 +38,11 @@ class Follow(TestCase):
             outage,
             page(event(3, "home_bought")),
         )
-        events = api.client().events.follow(after="c0")
-        with self.assertLogs("partner_referrals", "WARNING") as logs:
-            got = [next(events) for _ in range(3)]
-        self.assertEqual([each.place for each in got], ["c1", "c2", "c3"])
-        self.assertEqual(got[2].event_name, "home_bought")
+        events = api.client().events(after="c0")
+        got = [next(events) for _ in range(3)]
+        self.assertEqual([each["cursor"] for each in got], ["c1", "c2", "c3"])
+        self.assertEqual(got[2]["event_name"], "home_bought")
         self.assertEqual([made.body["after"] for made in api.requests], ["c0", "c2", "c2"])
-        self.assertEqual(len(logs.output), 1)
 
     def test_does_not_take_a_quiet_feed_for_an_outage(self) -> None:
         def quiet_first(handler: BaseHTTPRequestHandler) -> None:
@@ -52,10 +50,9 @@ class Follow(TestCase):
             page(event(1))(handler)
 
         api = ScriptedApi(self, quiet_first, page(event(2)))
-        with self.assertNoLogs("partner_referrals", "WARNING"):
-            # less than the feed is quiet
-            got = next(api.client(timeout=0.1, deadline=0.1).events.follow())
-        self.assertEqual(got.place, "c1")
+        # less than the feed is quiet
+        got = next(api.client(timeout=0.1, deadline=0.1).events())
+        self.assertEqual(got["cursor"], "c1")
         self.assertEqual(len(api.requests), 1)
 
     def test_ends_between_two_attempts_when_it_is_told_to(self) -> None:
@@ -67,27 +64,26 @@ class Follow(TestCase):
 
         # without a stop there would be more
         api = ScriptedApi(self, page(event(1)), stops, page(event(2)))
-        with self.assertLogs("partner_referrals", "WARNING"):
-            got = list(api.client().events.follow(stop=stop))
+        got = list(api.client().events(stop=stop))
         self.assertEqual(len(got), 1)
         self.assertEqual(len(api.requests), 2)
 
     def test_ends_within_a_page_when_it_is_told_to(self) -> None:
         stop = threading.Event()
         api = ScriptedApi(self, page(event(1), event(2), event(3)))
-        places = []
-        for each in api.client().events.follow(stop=stop):
-            places.append(each.place)
-            if len(places) == 2:
+        cursors = []
+        for each in api.client().events(stop=stop):
+            cursors.append(each["cursor"])
+            if len(cursors) == 2:
                 stop.set()
-        self.assertEqual(places, ["c1", "c2"])
+        self.assertEqual(cursors, ["c1", "c2"])
         self.assertEqual(len(api.requests), 1)
 
     def test_raises_what_cannot_pass(self) -> None:
         refused = ScriptedApi(self, answers(401, failure("AUTH_FAILED")))
         with self.assertRaises(AuthFailedError):
-            next(refused.client().events.follow())
+            next(refused.client().events())
         lost = ScriptedApi(self, answers(400, failure("INVALID_PAYLOAD", next="c9")))
         with self.assertRaises(CursorLostError) as raised:
-            next(lost.client().events.follow(after="c1"))
-        self.assertEqual(raised.exception.place, "c9")
+            next(lost.client().events(after="c1"))
+        self.assertEqual(raised.exception.cursor, "c9")

@@ -10,7 +10,8 @@ from partner_referrals._retries import is_worth_repeating, wait_of
 def error(status: int | None, retry_after: int | None = None) -> ReferralsError:
     if status is None:
         return NoAnswerError("no")
-    return ApiError("no", code="X", status=status, retry_after=retry_after)
+    headers = {} if retry_after is None else {"retry-after": str(retry_after)}
+    return ApiError("no", code="X", status=status, headers=headers, error={})
 
 
 class Retries(TestCase):

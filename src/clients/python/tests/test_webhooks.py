@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 from unittest import TestCase
 
-from partner_referrals import ReferralsError, Webhooks, WebhookVerificationError
-from partner_referrals._signatures import signature_of
+from partner_referrals import ReferralsError, Webhooks, WebhookVerificationError, time_of
+from partner_referrals._webhooks import key_of, signature_of
 from partner_referrals.fixtures import events, journey, request
-from partner_referrals.types import OtherWebhook, ScoreUpdateWebhook
 
 SECRET, FORMER = (f"whsec_{b64encode(bytes([number]) * 32).decode()}" for number in (1, 2))
 UPDATE = journey()[5]
@@ -23,7 +22,7 @@ def genuine(text: str) -> tuple[bytes, Mapping[str, str]]:
     """A body that the types don't know."""
     _, headers = request(UPDATE, SECRET)
     body = text.encode()
-    signature = signature_of("msg_2", headers["webhook-timestamp"], body, SECRET)
+    signature = signature_of("msg_2", headers["webhook-timestamp"], body, key_of(SECRET))
     return body, {**headers, "webhook-id": "msg_2", "webhook-signature": signature}
 
 
@@ -39,17 +38,17 @@ class AWebhook(TestCase):
     def test_is_a_typed_event(self) -> None:
         event = self.webhooks.unwrap(*request(UPDATE, SECRET))
         self.assertEqual(event, UPDATE)
-        # narrowed by its type, and by its class
-        if event.type != "score_update":
+        # narrowed by its type
+        if event["type"] != "score_update":
             self.fail("expected a score_update")
-        self.assertEqual(event.data.event_payload.experian_gain, 12)
-        self.assertEqual(event.data.created_at, datetime(2026, 4, 26, 15, 4, 5, tzinfo=timezone.utc))
-        self.assertIsInstance(event, ScoreUpdateWebhook)
+        self.assertEqual(event["data"]["event_payload"]["experian_gain"], 12)
+        self.assertEqual(time_of(event["data"]["created_at"]), datetime(2026, 4, 26, 15, 4, 5, tzinfo=timezone.utc))
+        self.assertEqual(time_of(event["timestamp"]), time_of(event["data"]["created_at"]))
 
     def test_has_the_signature_of_the_standard(self) -> None:
         # the example of the specification of Standard Webhooks
         secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-        signature = signature_of("msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", b'{"test": 2432232314}', secret)
+        signature = signature_of("msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", b'{"test": 2432232314}', key_of(secret))
         self.assertEqual(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
 
     def test_is_taken_or_refused_as_the_test_vectors_say(self) -> None:
@@ -68,16 +67,13 @@ class AWebhook(TestCase):
     def test_of_a_type_that_was_added_later_is_one_too(self) -> None:
         later = {"type": "home_bought", "timestamp": "2026-11-21T10:00:00Z", "data": {"lead_id": 1, "my_at": "now"}}
         event = self.webhooks.unwrap(*genuine(json.dumps(later)))
-        assert isinstance(event, OtherWebhook)
-        self.assertEqual(event.type, "home_bought")
-        self.assertEqual(event.data, {"lead_id": 1, "my_at": "now"})
-        self.assertEqual(event.timestamp, datetime(2026, 11, 21, 10, tzinfo=timezone.utc))
+        self.assertEqual(event, later)
 
     def test_with_more_or_other_fields_than_today_is_one_too(self) -> None:
         bodies: list[Any] = [{"lead_id": 1, "new": [{}]}, {}, None, [], "x"]
         for data in bodies:
             event = self.webhooks.unwrap(*genuine(json.dumps({"type": "score_update", "data": data})))
-            self.assertEqual(event.type, "score_update")
+            self.assertEqual(event["type"], "score_update")
 
     def test_is_taken_with_any_secret_while_it_is_rotated(self) -> None:
         both = Webhooks(secrets=[SECRET, FORMER])
@@ -136,10 +132,10 @@ class AWebhook(TestCase):
 class TheFixtures(TestCase):
     def test_are_a_journey_in_its_order_and_one_event_of_each_type(self) -> None:
         way = journey(lead_id=3)
-        self.assertEqual([each.data.sequence for each in way], list(range(1, len(way) + 1)))
-        self.assertEqual(len({each.data.event_id for each in way}), len(way))
-        self.assertEqual([each.data.created_at for each in way], sorted(each.data.created_at for each in way))
-        types = [each.type for each in events()]
+        self.assertEqual([each["data"]["sequence"] for each in way], list(range(1, len(way) + 1)))
+        self.assertEqual(len({each["data"]["event_id"] for each in way}), len(way))
+        self.assertEqual([each["data"]["created_at"] for each in way], sorted(each["data"]["created_at"] for each in way))
+        types = [each["type"] for each in events()]
         self.assertEqual(len(set(types)), len(types))
         for each in events(partner_lead_id=None):
             self.assertEqual(Webhooks(secrets=SECRET).unwrap(*request(each, SECRET)), each)

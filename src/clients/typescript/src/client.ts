@@ -23,8 +23,6 @@ export interface FollowOptions {
   signal?: AbortSignal | undefined
 }
 
-const WAIT_SECONDS = 25
-const LIMIT = 100
 const PAUSE_MS = 250
 
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the constructor makes a method for each call
@@ -80,7 +78,7 @@ export class Referrals {
     let cursor = after ?? null
     try {
       for (;;) {
-        const request = { after: cursor, wait: WAIT_SECONDS, limit: LIMIT }
+        const request = { after: cursor, wait: 25, limit: 100 }
         // an outage ends some time, and the feed goes on where it was
         const page = await this.listEvents(request, { signal, deadlineMs: Infinity })
         for (const event of page.data) {
@@ -99,28 +97,26 @@ export class Referrals {
    *
    * @throws {NoAnswerError} if the certification has not ended at the deadline; it goes on.
    */
-  async certify(request: Api.CertifyEndpointRequest = {}, options: CallOptions = {}): Promise<Api.Endpoint> {
+  async certify(
+    request: Api.CertifyEndpointRequest = {},
+    options: CallOptions = {},
+  ): Promise<Api.OwnEndpoint> {
     const { signal, deadlineMs = this.#deadlineMs } = options
     const ends = Date.now() + deadlineMs
     const left = () => ({ signal, deadlineMs: Math.max(1, ends - Date.now()) })
-    const read = async () => (await this.getEndpoint({}, left())).data
-    let endpoint: Api.Endpoint = await this.certifyEndpoint(request, left()).then(
-      ({ data }) => data,
-      (error: unknown) => {
-        // an attempt whose answer was lost has begun it, and it has ended since
-        if (error instanceof ApiError && error.code === 'NO_CANDIDATE' && error.maybeDone) return read()
-        throw error
-      },
-    )
-    while (endpoint.certification?.state === 'running') {
+    await this.certifyEndpoint(request, left()).catch((error: unknown) => {
+      // an attempt whose answer was lost has begun it, and it has ended since
+      if (!(error instanceof ApiError && error.code === 'NO_CANDIDATE' && error.maybeDone)) throw error
+    })
+    for (;;) {
+      const { data } = await this.getEndpoint({}, left())
+      if (data.certification?.state !== 'running') return data
       if (Date.now() + PAUSE_MS > ends)
         throw new NoAnswerError(
           `the certification has not ended within ${deadlineMs} ms: getEndpoint shows it`,
         )
       await pause(PAUSE_MS, signal)
-      endpoint = await read()
     }
-    return endpoint
   }
 }
 

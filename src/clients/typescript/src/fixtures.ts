@@ -1,5 +1,5 @@
 import type { WebhookEvent } from './api.ts'
-import { type GenuineRequest, signed } from './webhooks.ts'
+import { requireSecret, signatureOf } from './signatures.ts'
 
 /** Events and signed requests for your own tests, without a network. */
 
@@ -70,8 +70,14 @@ export function journey(options: FixtureOptions = {}): LeadEvent[] {
 }
 
 /** What the service would send now. */
-export function request(event: WebhookEvent, secret: string, at = new Date()): Promise<GenuineRequest> {
-  return signed(event, secret, at)
+export async function request(event: WebhookEvent, secret: string, at = new Date()) {
+  requireSecret(secret)
+  const id = 'event_id' in event.data ? String(event.data.event_id) : `msg_${crypto.randomUUID()}`
+  const timestamp = String(Math.floor(at.getTime() / 1000))
+  const body = JSON.stringify(event)
+  const signature = await signatureOf({ id, timestamp, body: new TextEncoder().encode(body) }, secret)
+  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature }
+  return { headers: { 'content-type': 'application/json', ...headers }, body }
 }
 
 const isoOf = (time: Date) => `${time.toISOString().slice(0, 19)}Z`

@@ -7,7 +7,7 @@ export interface TransportOptions {
   apiKey: string | undefined
   /** For example `https://api.example.com/v1`. */
   baseUrl: string | undefined
-  /** For one attempt, in milliseconds: 15 s by default, and the API answers within ten. What a call waits for comes on top. */
+  /** For one attempt, in milliseconds: 20 s by default: a test request to an endpoint may take fifteen. What a call waits for comes on top. */
   timeoutMs?: number
   /** For a call with all its attempts, in milliseconds: 60 s by default. What a call waits for comes on top. */
   deadlineMs?: number
@@ -28,7 +28,6 @@ export interface CallOptions {
 
 type Name = keyof Calls
 
-/** A test request to an endpoint may take fifteen seconds. */
 const TIMEOUT_MS = 20_000
 const DEADLINE_MS = 60_000
 

@@ -1,18 +1,13 @@
 import { fetchOf, isRaw, nodeOf, type NodeHandler } from './adapters.ts'
 import type { WebhookEvent } from './api.ts'
 import { headerOf, type Receive, receiverOf, type ReceiverOptions, type WebhookHeaders } from './receiver.ts'
-import { isSigned, parsedBody, requireSecret, signatureOf, WebhookVerificationError } from './signatures.ts'
+import { isSigned, parsedBody, requireSecret, WebhookVerificationError } from './signatures.ts'
 
 export interface WebhookOptions {
   /** `whsec_…`; several while a secret is rotated. */
   secrets: string | readonly string[]
   /** How old or new a request may be, in seconds: the standard says five minutes. */
   toleranceSeconds?: number
-}
-
-export interface GenuineRequest {
-  headers: Record<'content-type' | 'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string>
-  body: string
 }
 
 const TOLERANCE_SECONDS = 300
@@ -67,17 +62,6 @@ export class Webhooks {
   fetch<Context = void>(options: ReceiverOptions<Context>): (request: Request) => Promise<Response> {
     return fetchOf(this.receiver(options))
   }
-}
-
-/** A genuine request, for tests. */
-export async function signed(event: WebhookEvent, secret: string, at: Date): Promise<GenuineRequest> {
-  requireSecret(secret)
-  const id = 'event_id' in event.data ? String(event.data.event_id) : `msg_${crypto.randomUUID()}`
-  const timestamp = String(Math.floor(at.getTime() / 1000))
-  const body = JSON.stringify(event)
-  const signature = await signatureOf({ id, timestamp, body: new TextEncoder().encode(body) }, secret)
-  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature }
-  return { headers: { 'content-type': 'application/json', ...headers }, body }
 }
 
 function requireNow(timestamp: string, tolerance: number): void {
