@@ -81,11 +81,10 @@ const folderTable: Record<string, Row> = {
     parts: [...outgoing, 'own'],
     also: [values, 'src/embedded/', 'src/config.ts', 'src/config/'],
   },
-  // the command of that package: bundled with what the service decides by, so without packages
   [PRS]: {
-    parts: ['decisions', 'webhooks'],
-    also: [values, 'src/clients/typescript/'],
-    packages: ['crypto', 'fs', 'http', 'https', 'os', 'path', 'util'].map((name) => `node:${name}`),
+    parts: [],
+    also: ['src/clients/typescript/'],
+    packages: ['crypto', 'fs', 'os', 'path', 'util'].map((name) => `node:${name}`),
   },
   // packages of their own, for lenders
   'src/clients': { parts: [], also: ['src/clients/'] },

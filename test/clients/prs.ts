@@ -1,19 +1,29 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const source = path.join(import.meta.dirname, '../../src/clients/typescript')
+const compiler = path.join(import.meta.dirname, '../../node_modules/typescript/bin/tsc')
 
 type Environment = Record<string, string>
 
 /** The command as it is packed, with a state folder of its own. */
 export function bundlePrs() {
   const folder = temporaryFolder()
-  const program = path.join(folder, 'prs.mjs')
-  execFileSync('npm', ['run', '--silent', 'bundle', '--', `--outfile=${program}`], { cwd: source })
+  execFileSync(process.execPath, [
+    compiler,
+    '-p',
+    source,
+    '--singleThreaded',
+    '--outDir',
+    path.join(folder, 'dist'),
+  ])
+  writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}')
+  const program = path.join(folder, 'dist/prs/main.js')
   const state = path.join(folder, 'state')
   const settings = (environment: Environment): Environment => ({
     PATH: process.env.PATH ?? '',

@@ -1,4 +1,3 @@
-import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import type { Attempt } from './forward.ts'
 
 /** The longest name of a webhook that there is. */
@@ -8,7 +7,7 @@ const NAME_WIDTH = 22
 export function attemptLine({ webhook, outcome, retryMs }: Attempt, at: Date): string {
   const { event_name: name, lead_id: lead, sequence } = webhook
   const facts = [
-    formatTimestamp(at),
+    at.toISOString().slice(0, 19).replace('T', ' '),
     name.padEnd(NAME_WIDTH),
     `lead ${lead}`,
     `#${sequence}`,
@@ -16,13 +15,13 @@ export function attemptLine({ webhook, outcome, retryMs }: Attempt, at: Date): s
     `${outcome.durationMs} ms`,
   ]
   if (retryMs === undefined) return facts.join('  ')
-  return `${facts.join('  ')}  ${outcome.hint}. Trying again in ${(retryMs / 1000).toFixed(1)} s`
+  return `${facts.join('  ')}  ${outcome.problem}. Trying again in ${(retryMs / 1000).toFixed(1)} s`
 }
 
 /** For programs: one object a line. */
 export function attemptObject({ webhook, number, outcome, retryMs }: Attempt, at: Date): object {
   const { event_id, event_name: type, lead_id, sequence } = webhook
-  const { status, durationMs, errorCode, hint } = outcome
+  const { status, durationMs, problem } = outcome
   return {
     at: at.toISOString(),
     event_id,
@@ -32,8 +31,7 @@ export function attemptObject({ webhook, number, outcome, retryMs }: Attempt, at
     attempt: number,
     status,
     duration_ms: durationMs,
-    error_code: errorCode,
-    hint,
+    problem,
     retry_in_ms: retryMs ?? null,
   }
 }

@@ -1,8 +1,7 @@
-import type { AttemptOutcome } from '../../../core/deliveries/decisions/attempt-outcome.ts'
-import { readRetryAfter, waitOf } from '../src/retries.ts'
+import { waitOf } from '../src/retries.ts'
 import { pause } from '../src/transport.ts'
 import type { Slots } from './lanes.ts'
-import { send, signedHeaders } from './send.ts'
+import { type Outcome, send } from './send.ts'
 
 export interface Forwarded {
   event_id: string
@@ -16,7 +15,7 @@ export interface Forwarded {
 export interface Attempt {
   webhook: Forwarded
   number: number
-  outcome: AttemptOutcome
+  outcome: Outcome
   /** In milliseconds; `undefined` if it was accepted. */
   retryMs: number | undefined
 }
@@ -40,12 +39,10 @@ export async function forward(
   for (let number = 1; !signal.aborted; number += 1) {
     const outcome = await slots.within(async () => {
       if (signal.aborted) return undefined
-      const { event_id: id, webhook_body: body } = webhook
-      const headers = await signedHeaders({ id, body, at: new Date(), secrets: [secret] })
-      return send({ url, headers, body })
+      return send(url, webhook.event_id, webhook.webhook_body, secret)
     })
     if (outcome === undefined) return false
-    const retryMs = outcome.ok ? undefined : waitAfter(outcome, number)
+    const retryMs = outcome.problem === null ? undefined : waitAfter(outcome, number)
     onAttempt({ webhook, number, outcome, retryMs })
     if (retryMs === undefined) return true
     await pause(retryMs, signal).catch(() => undefined)
@@ -53,8 +50,7 @@ export async function forward(
   return false
 }
 
-function waitAfter({ status, retryAfter }: AttemptOutcome, attempt: number): number {
-  const asked = readRetryAfter(retryAfter ?? null)
+function waitAfter({ status, retryAfter: asked }: Outcome, attempt: number): number {
   const answer =
     asked === undefined
       ? undefined

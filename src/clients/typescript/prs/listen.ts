@@ -1,4 +1,3 @@
-import { ENDPOINT_CAP } from '../../../core/deliveries/decisions/delivery.ts'
 import { attemptLine, attemptObject } from './attempt-line.ts'
 import { argumentsOf, type Terminal } from './command.ts'
 import { Referrals } from '../src/index.ts'
@@ -40,6 +39,8 @@ const OPTIONS = {
   json: { type: 'boolean' },
 } as const
 
+/** Requests at a time, as the service has it. */
+const MOST_SENT = 10
 /** How many webhooks may wait for others of their lead, in memory. */
 const MOST_HELD = 5_000
 
@@ -117,7 +118,7 @@ async function follow(following: Following): Promise<void> {
   const { feed, start, progress, url, print, signal, fail, terminal } = following
   const places = new Places(start)
   const lanes = new Lanes(MOST_HELD)
-  const receiver = { url, secret: progress.secret, slots: new Slots(ENDPOINT_CAP), onAttempt: print, signal }
+  const receiver = { url, secret: progress.secret, slots: new Slots(MOST_SENT), onAttempt: print, signal }
   const saved = () => progress.writeSoon(() => places.safe, fail)
 
   const take = (event: FeedPage['data'][number]) => {

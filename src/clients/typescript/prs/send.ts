@@ -1,88 +1,46 @@
-import { type IncomingMessage, request as httpRequest } from 'node:http'
-import { request as httpsRequest } from 'node:https'
-import type { Answer, AttemptOutcome } from '../../../core/deliveries/decisions/attempt-outcome.ts'
-import { REQUEST_LIMIT_MS } from '../../../core/deliveries/decisions/delivery.ts'
-import {
-  type Diagnosis,
-  diagnose,
-  diagnosis,
-  outcomeOf,
-} from '../../../core/deliveries/webhooks/diagnosis.ts'
-import { webhookHeaders } from '../../../core/deliveries/webhooks/headers.ts'
+import { readRetryAfter } from '../src/retries.ts'
 import { signatureOf } from '../src/signatures.ts'
 
-interface Signing {
-  id: string
-  /** What is signed. */
-  body: string
-  at: Date
-  /** One signature for each, in their order. */
-  secrets: readonly string[]
+export interface Outcome {
+  /** `null` if no answer came. */
+  status: number | null
+  /** Why it was not accepted; `null` if it was. */
+  problem: string | null
+  /** In seconds. */
+  retryAfter: number | undefined
+  durationMs: number
 }
 
-/** The headers that the service sends, signed with other secrets than the endpoint’s. */
-export async function signedHeaders({ id, body, at, secrets }: Signing): Promise<Record<string, string>> {
-  const timestamp = String(Math.floor(at.getTime() / 1000))
-  const signed = { id, timestamp, body: Buffer.from(body) }
-  const signatures = await Promise.all(secrets.map((secret) => signatureOf(signed, secret)))
-  return webhookHeaders({ id, at, signature: signatures.join(' ') })
-}
+/** As the service has it. */
+const LIMIT_MS = 15_000
 
-interface WebhookRequest {
-  url: string
-  headers: Record<string, string>
-  body: string
-}
-
-/** What a receiver may answer: more is not read. */
-const MOST_BYTES = 64 * 1024
-
-/** Makes one attempt as the service does, with its time limit. It never rejects: every error is an outcome. */
-export async function send(webhook: WebhookRequest, signal?: AbortSignal): Promise<AttemptOutcome> {
+/** Makes one attempt as the service does, but signed with another secret. It never rejects: every error is an outcome. */
+export async function send(url: string, id: string, body: string, secret: string): Promise<Outcome> {
   const began = performance.now()
-  const limit = AbortSignal.timeout(REQUEST_LIMIT_MS)
-  const answer: Answer = { status: null, responseHeaders: null, responseBody: null, retryAfter: null }
-  let failure: Diagnosis | null = null
-  try {
-    await exchange(webhook, signal ? AbortSignal.any([signal, limit]) : limit, answer)
-  } catch (error) {
-    if (limit.aborted) failure = diagnosis('timeout')
-    else failure = signal?.aborted ? diagnosis('canceled') : diagnose(error)
+  const timestamp = String(Math.floor(Date.now() / 1000))
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'partner-referral-service-webhooks/1',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': await signatureOf({ id, timestamp, body: Buffer.from(body) }, secret),
   }
-  const durationMs = Math.round(performance.now() - began)
-  return { ...outcomeOf(answer, failure), ...answer, address: null, durationMs }
-}
-
-/** Fills in `answer` as it arrives. A connection is used once: one that a receiver closes while it is idle never fails. */
-function exchange(
-  { url, headers, body }: WebhookRequest,
-  signal: AbortSignal,
-  answer: Answer,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const bytes = Buffer.from(body)
-    const make = /^https:/i.test(url) ? httpsRequest : httpRequest
-    const request = make(url, {
-      method: 'POST',
-      headers: { ...headers, 'content-length': String(bytes.length) },
-      agent: false,
-      signal,
-    })
-    request.on('error', reject)
-    request.on('response', (response) => void read(response, answer).then(resolve, reject))
-    request.setNoDelay(true)
-    request.end(bytes)
+  const outcome = (status: number | null, problem: string | null, retryAfter?: number): Outcome => ({
+    status,
+    problem,
+    retryAfter,
+    durationMs: Math.round(performance.now() - began),
   })
-}
-
-async function read(response: IncomingMessage, answer: Answer): Promise<void> {
-  const { statusCode = 0, headers } = response
-  answer.status = statusCode
-  answer.retryAfter = headers['retry-after'] ?? null
-  answer.responseHeaders = headers.date === undefined ? {} : { date: headers.date }
-  let bytes = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > MOST_BYTES) break
+  try {
+    const signal = AbortSignal.timeout(LIMIT_MS)
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal })
+    await response.body?.cancel()
+    if (response.ok) return outcome(response.status, null)
+    const problem = `your endpoint answered ${response.status}`
+    return outcome(response.status, problem, readRetryAfter(response.headers.get('retry-after')))
+  } catch (error) {
+    const { name, message, cause } = error as Error
+    if (name === 'TimeoutError') return outcome(null, 'your endpoint did not answer within 15 s')
+    return outcome(null, `your endpoint did not answer: ${cause instanceof Error ? cause.message : message}`)
   }
 }
