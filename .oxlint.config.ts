@@ -34,7 +34,7 @@ const withoutProcess = {
 const withoutWorker = {
   regex: '^@temporalio/worker',
   message:
-    'Only src/worker.ts, src/run-worker.ts, its requirements, its failed activities and its bundle (and tests) import the worker.',
+    'Only src/worker.ts, src/run-worker.ts, its requirements, its interceptors and its bundle (and tests) import the worker.',
 }
 
 const unsafeAllowed = {
@@ -122,9 +122,14 @@ export default defineConfig({
       },
     },
     {
-      files: ['worker', 'run-worker', 'worker-requirements', 'activity-failures', 'workflow-bundle'].map(
-        (name) => `src/${name}.ts`,
-      ),
+      files: [
+        'worker',
+        'run-worker',
+        'worker-requirements',
+        'activity-failures',
+        'own-lead',
+        'workflow-bundle',
+      ].map((name) => `src/${name}.ts`),
       rules: {
         'no-restricted-imports': ['error', { patterns: [...everywhere, withoutProcess, withoutTests] }],
       },

@@ -3,12 +3,13 @@ import type { Logger } from 'pino'
 import type { Sql } from '../src/core/database/orm.ts'
 import { turnIncidents } from '../src/core/endpoints/statements/incidents.ts'
 import { endpointsAtWork } from '../src/core/endpoints/statements/states.ts'
-import { noteAlive } from '../src/core/record/statements/alive.ts'
 import { forEachInFlight } from '../src/core/temporal/in-flight.ts'
 import { endpointWorkflowId, referralId } from '../src/core/temporal/names.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../src/core/values/durations.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import { again } from './again.ts'
+import type { Mailer } from './mailer.ts'
+import { tellRestored } from './tell-restored.ts'
 import { whileBeating } from './while-beating.ts'
 
 /** Two comparisons, so that one that is late leaves no gap. */
@@ -32,13 +33,15 @@ interface Dependencies {
     told: { signal: AbortSignal; onFailure: (error: unknown, leadId: number) => void },
   ) => Promise<{ repaired: number; failed: number }>
   startEndpoint: (endpointId: number, options: { quietly: boolean }) => Promise<unknown>
+  mailer: Mailer
   observe: Pick<WorkerObserver, 'noticed' | 'scheduleEnded'>
   log: Pick<Logger, 'error' | 'warn'>
 }
 
 /**
  * Brings what runs in Temporal to what the record says: starts the workflows of leads that ended recently and of endpoints
- * that have something to do, and tells leads whose webhook is overdue. From `allAt` on, all open leads are compared. A
+ * that have something to do, and tells leads whose webhook is overdue. From `allAt` on, and after a restore,
+ * all open leads are compared, and partners are told of a restore. A
  * repeat, or another one at the same time, changes nothing.
  */
 export function compareWithRecordActivity(dependencies: Dependencies) {
@@ -51,8 +54,7 @@ export function compareWithRecordActivity(dependencies: Dependencies) {
     whileBeating(async () => {
       const began = Date.now()
       const signal = cancellationSignal()
-      // after a restore, it says since when events may be lost
-      await noteAlive(sql)
+      await tellRestored(dependencies)
       for (const notice of await turnIncidents(sql)) observe.noticed(notice)
       const endpoints = await startEndpoints(dependencies)
       const all = began >= allAt

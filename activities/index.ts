@@ -17,10 +17,9 @@ import { probeEndpointActivity } from './probe-endpoint.ts'
 import { finishDrainingActivity } from './finish-draining.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
 import { removeOldActivity } from './remove-old.ts'
-import { restoreActivities } from './restore/restore.ts'
 import { recordScoreUpdateActivity } from './record-score-update.ts'
 import { resendWebhookActivity } from './send-once-more.ts'
-import { takeOverRecordActivity } from './take-over-record.ts'
+import { readRecordActivity } from './read-record.ts'
 import { wakeLeadsActivity } from './wake-leads.ts'
 import { welcomeActivities } from './welcome.ts'
 
@@ -36,8 +35,6 @@ export type ActivityDependencies = Needs<typeof recordMilestonesActivity> &
   Needs<typeof welcomeActivities> &
   Needs<typeof clockActivities> &
   Needs<typeof closeLeadActivity> &
-  Needs<typeof takeOverRecordActivity> &
-  Needs<typeof restoreActivities> &
   Needs<typeof certificationActivities> &
   Needs<typeof pingEndpointActivity> &
   Needs<typeof wakeLeadsActivity> &
@@ -71,8 +68,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     requestAttempt: async (leadId: number, sequence: number) => requestAttempt(sql, leadId, sequence),
     closeLead: closeLeadActivity(dependencies),
 
-    takeOverRecord: takeOverRecordActivity(dependencies),
-    ...restoreActivities(dependencies),
+    readRecord: readRecordActivity(dependencies),
 
     ...certificationActivities(dependencies),
     pingEndpoint: pingEndpointActivity(dependencies),

@@ -5,14 +5,10 @@ import type { Sql } from '../src/core/database/orm.ts'
 import { type Opening, recordMilestones } from '../src/core/leads/statements/recording.ts'
 import type { Environment } from '../src/core/values/environment.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
-import type {
-  KnownRecord,
-  MilestoneItem,
-  Recording,
-  SettledUpTo,
-} from '../src/core/leads/decisions/referral.ts'
+import type { MilestoneItem, Recording, SettledUpTo } from '../src/core/leads/decisions/referral.ts'
 import type { FirstAttempts } from './first-attempts.ts'
 import { millisecondsSince, workflowFields } from './log-fields.ts'
+import { otherLead } from './other-lead.ts'
 
 export interface RecordingDependencies {
   sql: Sql
@@ -28,22 +24,15 @@ export interface RecordingDependencies {
 
 /**
  * Records milestones, with a line in the log for each, and makes the first attempt at the next webhook when it is told
- * that all before it are `settled`. In another record than the `known` one, it records nothing.
- *
- * @returns `null` when the lead is not in the record.
+ * that all before it are `settled`.
  */
 export function recordMilestonesActivity(dependencies: RecordingDependencies) {
   const { sql, gate, encryptionKeys, webhookBody, environment, firstAttempts, observe, log } = dependencies
   const isSandbox = environment === 'sandbox'
-  return async (
-    leadId: number,
-    items: MilestoneItem[],
-    settled?: SettledUpTo,
-    known?: KnownRecord,
-  ): Promise<Recording | null> => {
+  return async (leadId: number, items: MilestoneItem[], settled?: SettledUpTo): Promise<Recording> => {
     const record = async (opening?: Opening) => {
       const began = performance.now()
-      const recorded = await recordMilestones(sql, leadId, items, webhookBody, { opening, isSandbox, known })
+      const recorded = await recordMilestones(sql, leadId, items, webhookBody, { opening, isSandbox })
       for (const line of linesOf(leadId, items, recorded, millisecondsSince(began)))
         log.info(line, 'recording')
       return recorded
@@ -54,7 +43,7 @@ export function recordMilestonesActivity(dependencies: RecordingDependencies) {
       return { recording: { ...recorded.recording, ...(await firstAttempts.make(recorded.started)) } }
     }
     const recorded = await (settled ? gate.firstAttempt(() => recordAndSend(settled), record) : record())
-    if (recorded === undefined) return null
+    if (recorded === undefined) throw otherLead()
     const { recording } = recorded
     for (const [index, { name }] of items.entries())
       if (recording.outcomes[index]?.outcome === 'recorded') observe.recorded(name)
@@ -66,9 +55,8 @@ type Recorded = Awaited<ReturnType<typeof recordMilestones>>
 
 /** What the log says of each milestone. */
 function linesOf(leadId: number, items: readonly MilestoneItem[], recorded: Recorded, durationMs: number) {
-  const otherwise = recorded === undefined ? 'missing' : 'other_record'
   return items.map(({ name, requestId }, index) => {
-    const { outcome = otherwise, eventId, sequence } = recorded?.recording.outcomes[index] ?? {}
+    const { outcome = 'missing', eventId, sequence } = recorded?.recording.outcomes[index] ?? {}
     return {
       ...(recorded && { partner_id: recorded.partnerId }),
       lead_id: leadId,

@@ -1,5 +1,5 @@
 import type { ScoreGains } from '../src/core/leads/decisions/event-payloads.ts'
-import type { KnownRecord, Recording, SettledUpTo } from '../src/core/leads/decisions/referral.ts'
+import type { Recording, SettledUpTo } from '../src/core/leads/decisions/referral.ts'
 import { isClosed } from '../src/core/leads/statements/closing.ts'
 import { type RecordingDependencies, recordMilestonesActivity } from './record-milestones.ts'
 
@@ -14,7 +14,6 @@ interface ScoreUpdate {
   period: number
   dedupeKey: string
   settled?: SettledUpTo
-  known?: KnownRecord
 }
 
 interface Dependencies extends RecordingDependencies {
@@ -24,13 +23,10 @@ interface Dependencies extends RecordingDependencies {
 /** Records a score update with the provider's gains, which stay in PostgreSQL. */
 export function recordScoreUpdateActivity({ scoreProvider, ...recording }: Dependencies) {
   const record = recordMilestonesActivity(recording)
-  return async (
-    leadId: number,
-    { period, dedupeKey, settled, known }: ScoreUpdate,
-  ): Promise<Recording | null> => {
+  return async (leadId: number, { period, dedupeKey, settled }: ScoreUpdate): Promise<Recording> => {
     // one that waits for its webhooks takes no more: nobody is to be asked about it
     const isOver = await isClosed(recording.sql, leadId)
     const gains = isOver ? undefined : await scoreProvider({ leadId, period, dedupeKey })
-    return record(leadId, [{ name: 'score_update', dedupeKey, ...(gains && { gains }) }], settled, known)
+    return record(leadId, [{ name: 'score_update', dedupeKey, ...(gains && { gains }) }], settled)
   }
 }

@@ -5,7 +5,7 @@ import type { Build } from './config/build.ts'
 import type { Config, TemporalSettings } from './config.ts'
 import { clientCertificate } from './config/temporal.ts'
 import { workerPatience } from './core/database/mikro-orm.config.ts'
-import { connectCounted, sqlOf } from './core/database/orm.ts'
+import { connectCounted, type Sql, sqlOf } from './core/database/orm.ts'
 import { readBacklog } from './core/deliveries/statements/backlog.ts'
 import { createSender } from './core/deliveries/webhooks/send.ts'
 import { createEndpointStarter } from './core/endpoints/workflows/endpoints.ts'
@@ -27,6 +27,7 @@ import { registerDatabaseUp } from './metrics/database.ts'
 import { registerProcess } from './metrics/process.ts'
 import { createWorkerMetrics, type WorkerObserver } from './metrics/worker.ts'
 import { registerReadiness } from './metrics/readiness.ts'
+import { ownLeadOnly } from './own-lead.ts'
 import { retained } from './retained.ts'
 import type { TemporalOutage } from './temporal-outage.ts'
 import { workerActivities } from './worker-activities.ts'
@@ -58,6 +59,7 @@ export async function runWorker(settings: WorkerSettings): Promise<RunningWorker
   const workers = await createWorkers(settings, servers.connection, {
     bundle,
     ...work,
+    sql: servers.sql,
     observe: tools.observe,
   })
   const readiness = workerReadiness({ config, log, ...servers, worker: workers.main })
@@ -141,8 +143,6 @@ type Servers = Awaited<ReturnType<typeof connectToServers>>
 /** What both activities and jobs use. */
 function createTools({ config, temporal, build, log }: WorkerSettings, servers: Servers) {
   const { sql, client, poolUse, deploymentId } = servers
-  const onCutOff = (facts: Record<string, unknown>) =>
-    log.warn(facts, 'a lead’s workflow was ended from outside: it is started again')
   const { registry, observe } = createWorkerMetrics(log)
   // before the first end, that of its start
   for (const schedule of Object.keys(schedules)) observe.scheduleEnded(schedule)
@@ -157,7 +157,7 @@ function createTools({ config, temporal, build, log }: WorkerSettings, servers: 
   registerDatabaseUp(registry, async () => (await findDatabaseFault(sql)) === undefined)
   registerBacklog(registry, () => readBacklog(sql))
   return {
-    referrals: createReferrals({ client, sql, onCutOff }),
+    referrals: createReferrals({ client, sql }),
     startEndpoint: createEndpointStarter(client),
     sender: createSender({
       environment: config.ENVIRONMENT,
@@ -174,6 +174,7 @@ type Work = Pick<
   'activities' | 'deliveryActivities' | 'scoreActivities'
 > & {
   bundle: Awaited<ReturnType<typeof workflowBundle>>
+  sql: Sql
   observe: Pick<WorkerObserver, 'activityFailed'>
 }
 
@@ -186,9 +187,9 @@ interface Workers {
 async function createWorkers(
   { config, temporal }: WorkerSettings,
   connection: NativeConnection,
-  { bundle, activities, deliveryActivities, scoreActivities, observe }: Work,
+  { bundle, activities, deliveryActivities, scoreActivities, sql, observe }: Work,
 ): Promise<Workers> {
-  const interceptors = { activity: [countedFailures(observe.activityFailed)] }
+  const interceptors = { activity: [countedFailures(observe.activityFailed), ownLeadOnly(sql)] }
   const create = async (options: WorkerOptions) =>
     Worker.create({ ...options, interceptors, connection, namespace: temporal.namespace }).catch(
       (error: unknown) => fail(`The worker cannot start: ${reasonOf(error)}`),

@@ -12,11 +12,9 @@ import { Export } from './capabilities/access/tables/export.ts'
 import { IdempotencyKey } from './core/idempotency/tables/idempotency-key.ts'
 import { LeadEvent } from './core/leads/tables/lead-event.ts'
 import { Lead } from './core/leads/tables/lead.ts'
-import { Loss } from './core/record/tables/loss.ts'
 import { Notice } from './core/endpoints/tables/notice.ts'
 import { OnboardingMail } from './core/leads/tables/onboarding-mail.ts'
 import { Partner } from './core/partners/tables/partner.ts'
-import { Restore } from './capabilities/restore/tables/restore.ts'
 import { RetentionRun } from './core/database/tables/retention-run.ts'
 import { Sink } from './capabilities/sandbox/tables/sink.ts'
 import { SinkWebhook } from './capabilities/sandbox/tables/sink-webhook.ts'
@@ -36,8 +34,6 @@ export const entities = [
   Notice,
   AuditEntry,
   Deployment,
-  Restore,
-  Loss,
   Sink,
   SinkWebhook,
   EncryptionKey,

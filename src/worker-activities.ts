@@ -8,7 +8,6 @@ import { fewAtATime, type Mailer } from '../activities/mailer.ts'
 import { createOnboardingMails } from '../activities/onboarding-mails.ts'
 import { countedProvider, httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
 import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
-import { forRestore } from './capabilities/restore/worker.ts'
 import { removalsOf } from './capabilities/retention/statements/runs.ts'
 import { scenarioOfLead } from './capabilities/sandbox/statements/scenario-of-lead.ts'
 import type { Config } from './config.ts'
@@ -20,7 +19,6 @@ import type { Sender } from './core/deliveries/webhooks/send.ts'
 import type { StartEndpoint } from './core/endpoints/workflows/endpoints.ts'
 import { closeRequestedBy } from './core/leads/workflows/close-request.ts'
 import { compareLeads } from './core/leads/workflows/reconcile.ts'
-import { recordedBefore } from './core/leads/workflows/recorded-before.ts'
 import type { Referrals } from './core/leads/workflows/referrals.ts'
 import { referralId } from './core/temporal/names.ts'
 import type { WorkerObserver } from './metrics/worker.ts'
@@ -75,7 +73,6 @@ export function workerActivities(options: Options) {
     removals: removalsOf({ sql, config }, retained),
     closeRequestedBy: (leadId: number) => closeRequestedBy(client, leadId),
     wakeLead: (leadId: number) => referrals.signal(leadId, wakeSignal),
-    recordedBefore: (leadId: number, createdAt: Date) => recordedBefore(client, leadId, createdAt),
     tellFailure: failureTeller(client, log),
     staffEmail: config.STAFF_EMAIL,
     webhookBody: (facts: WebhookFacts) => webhookBody({ ...facts, environment }),
@@ -84,7 +81,6 @@ export function workerActivities(options: Options) {
     mailer: fewAtATime(mailer, mostAtATime),
     onboardingMails,
     // by room
-    ...forRestore({ client, referrals }),
     ...(environment === 'sandbox' && {
       scenarioOf: (leadId: number) => scenarioOfLead(sql, leadId, config.ENCRYPTION_KEY),
     }),

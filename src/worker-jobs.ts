@@ -1,6 +1,4 @@
-import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
-import { restoresLeftOut } from './capabilities/restore/worker.ts'
 import type { Config } from './config.ts'
 import type { Sql } from './core/database/orm.ts'
 import { unstarted } from './core/leads/worker.ts'
@@ -11,16 +9,15 @@ interface Options {
   config: Pick<Config<'worker'>, 'STARTS_IN_FLIGHT'>
   log: Logger
   sql: Sql
-  client: Client
   referrals: Referrals
   signal: AbortSignal
 }
 
 /** Starts what was left out, until `signal` aborts. */
-export async function keepSwept({ config, log, sql, client, referrals, signal }: Options): Promise<void> {
+export async function keepSwept({ config, log, sql, referrals, signal }: Options): Promise<void> {
   await sweep({
     sql,
-    swept: [unstarted(referrals, config.STARTS_IN_FLIGHT), restoresLeftOut(client)],
+    swept: [unstarted(referrals, config.STARTS_IN_FLIGHT)],
     log,
     signal,
   })

@@ -1,12 +1,10 @@
 import type { createActivities } from '../activities/index.ts'
 import type { Welcome } from '../activities/welcome.ts'
 import type {
-  KnownRecord,
   MilestoneItem,
+  ReadRecord,
   Recording,
-  ReferralState,
   SettledUpTo,
-  TakenOver,
 } from '../src/core/leads/decisions/referral.ts'
 import { DELIVERIES_QUEUE } from '../src/core/temporal/decisions/deliveries-queue.ts'
 import { SCORES_QUEUE } from '../src/core/temporal/decisions/scores-queue.ts'
@@ -18,7 +16,6 @@ export type EndpointReview = NonNullable<Awaited<ReturnType<Activities['reviewEn
 
 const record = lasting<Activities>(policies.record)
 const firstTry = lasting<Activities>(policies.firstTry)
-const lastingReading = lasting<Activities>(policies.reading)
 
 export const { recordScoreUpdate } = lasting<Activities>({ ...policies.scores, taskQueue: SCORES_QUEUE })
 
@@ -55,20 +52,17 @@ export function recordMilestones(
   leadId: number,
   items: MilestoneItem[],
   settled: SettledUpTo | undefined,
-  { generation, last }: KnownRecord,
-): Promise<Recording | null> {
+): Promise<Recording> {
   return record.recordMilestones.executeWithOptions({ summary: describeItems(items) }, [
     leadId,
     items,
     settled,
-    { generation, last },
   ])
 }
 
-/** Reads the lead's history in Temporal, and asks the record what it lacks of it. */
-export function takeOverRecord(known: ReferralState, began: number): Promise<TakenOver> {
-  const summary = 'go on with what the record has, which was restored'
-  return lastingReading.takeOverRecord.executeWithOptions({ summary }, [known, began])
+/** Where the lead stands, and which of these milestones the record does not have. */
+export function readRecord(leadId: number, dedupeKeys: string[]): Promise<ReadRecord> {
+  return record.readRecord.executeWithOptions({ summary: 'read the record' }, [leadId, dedupeKeys])
 }
 
 /**
@@ -95,7 +89,6 @@ export function closeLead(leadId: number, reason: string, byScenario: boolean): 
 
 /** `record contract_signed, client_engaged_in_chat × 3`: the server keeps 200 bytes of a summary. */
 function describeItems(items: readonly MilestoneItem[]): string {
-  if (items.length === 0) return 'read the record again'
   const counts = new Map<string, number>()
   for (const { name } of items) counts.set(name, (counts.get(name) ?? 0) + 1)
   const names = [...counts].map(([name, count]) => (count === 1 ? name : `${name} × ${count}`))

@@ -19,10 +19,11 @@ const ITEM_BYTES = 360
  * Whether this run begins nothing new, so that the next run can start. This works while signals keep arriving: the inbox
  * is handed on, and once a run has tried to end, the server accepts no signal until it has.
  */
-export function isMakingWay({ messages, inbox, awaited }: Journey): boolean {
-  if (messages < MESSAGES_PER_RUN && !workflowInfo().continueAsNewSuggested) return false
+export function isMakingWay({ messages, inbox, awaited, recordChanged, unread }: Journey): boolean {
+  const isLong = messages >= MESSAGES_PER_RUN || workflowInfo().continueAsNewSuggested
+  if (!isLong && !recordChanged) return false
   // not allHandlersFinished(): among signals that keep coming, one has always just begun
-  return awaited.size === 0 && bytesOf(inbox) <= INBOX_BYTES
+  return (unread || awaited.size === 0) && bytesOf(inbox) <= INBOX_BYTES
 }
 
 /** An upper bound: an escaped character of a key takes two bytes. */
@@ -30,10 +31,9 @@ function bytesOf(inbox: readonly MilestoneItem[]): number {
   return inbox.reduce((bytes, { dedupeKey }) => bytes + ITEM_BYTES + 2 * dedupeKey.length, 0)
 }
 
-/** Bounds a run's history. Nothing is lost: waits start again, and the rest is in the record. */
+/** Bounds a run's history, or has the record read. Nothing is lost: waits start again, and the rest is in the record. */
 export function isTimeToContinue(journey: Journey): boolean {
-  const { inbox, record } = journey.phases
-  if (inbox !== 'idle' || record !== 'known' || !allHandlersFinished()) return false
+  if (journey.phases.inbox !== 'idle' || !allHandlersFinished()) return false
   return isMakingWay(journey) || (isWorthwhile(journey) && isIdle(journey))
 }
 
@@ -49,10 +49,10 @@ function isWorthwhile({ phases }: Journey): boolean {
 
 /** Whether nothing waits, nothing is under way and nothing is due soon, so that nobody waits for the next run. */
 function isIdle(journey: Journey): boolean {
-  const { state, phases, mailed, recordChanged, scenario } = journey
+  const { state, phases, mailed, scenario } = journey
   if (phases.lead !== 'open' || phases.webhooks !== 'idle' || phases.cadence === 'asking') return false
   const isSettled = state.next > state.last && mailed && scenario === null
-  return isSettled && !hasUnrecorded(journey) && !recordChanged && nextDate(journey) - Date.now() > SOON_MS
+  return isSettled && !hasUnrecorded(journey) && nextDate(journey) - Date.now() > SOON_MS
 }
 
 /** When this workflow does something by itself, on our clock. */

@@ -3,10 +3,10 @@ import { deliverWebhook, requestAttempt } from './activities.ts'
 import { type Journey, note, webhookName } from './journey.ts'
 import { enter } from './phases.ts'
 import { publish } from './publish.ts'
-import { isOfKnownRecord, knownRecord, settleBefore } from './standing.ts'
+import { applyLast, settleBefore } from './standing.ts'
 
-export function hasOpenWebhook({ state, phases }: Journey): boolean {
-  return state.next <= state.last && phases.webhooks !== 'welcoming'
+export function hasOpenWebhook({ state, phases, recordChanged }: Journey): boolean {
+  return state.next <= state.last && phases.webhooks !== 'welcoming' && !recordChanged
 }
 
 /**
@@ -16,13 +16,11 @@ export function hasOpenWebhook({ state, phases }: Journey): boolean {
 export async function deliverNext(journey: Journey): Promise<void> {
   const { state, wakes } = journey
   const { last, next } = state
-  const known = knownRecord(journey)
   if (journey.asked) {
     await requestAttempt(state.leadId, next)
     journey.asked = false
   }
   const answer = await send(journey)
-  if (!isOfKnownRecord(journey, known, answer)) return
   if (answer.outcome === 'given_up') {
     note(
       journey,
@@ -30,7 +28,7 @@ export async function deliverNext(journey: Journey): Promise<void> {
       `given up, and the next goes out: staff delivery list shows why`,
     )
   }
-  state.last = Math.max(state.last, answer.last)
+  applyLast(journey, answer.last, last)
   settleBefore(journey, answer.next)
   if (answer.outcome !== 'held') return
   enter(journey, 'webhooks', 'held')

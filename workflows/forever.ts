@@ -1,13 +1,11 @@
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow'
 import { type Journey, note } from './journey.ts'
-import type { Phases } from './phases.ts'
 import { publish } from './publish.ts'
+import { heedRefusal } from './read-record.ts'
 
 /** What a lead's workflow does again and again, beside everything else. */
 export interface Coroutine {
   what: string
-  /** The phase of the record in which it is begun: while the record is restored, nothing is but taking it over. */
-  record: Phases['record']
   when: (journey: Journey) => boolean
   step: (journey: Journey) => Promise<void>
 }
@@ -16,16 +14,16 @@ export interface Coroutine {
  * Repeats a step, whenever it is time for it, until its scope is cancelled because the run ends, and shows operators what
  * each changed. After an error it notes it and tries again in a minute: an error ends neither the coroutine nor the workflow.
  */
-export async function forever(journey: Journey, { what, record, when, step }: Coroutine): Promise<void> {
+export async function forever(journey: Journey, { what, when, step }: Coroutine): Promise<void> {
   const scope = CancellationScope.current()
   while (!scope.consideredCancelled) {
     try {
-      await condition(() => journey.phases.record === record && when(journey))
+      await condition(() => when(journey))
       await step(journey)
       // a command after the run's last one would be refused
       if (!scope.consideredCancelled) publish(journey)
     } catch (error) {
-      if (isCancellation(error)) continue
+      if (isCancellation(error) || heedRefusal(journey, error)) continue
       note(journey, what, 'failed: it is tried again in a minute')
       publish(journey)
       await sleep('1 minute', { summary: `${what}: try again` }).catch(() => {})

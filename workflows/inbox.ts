@@ -66,7 +66,7 @@ function handlersOf(journey: Journey): SignalHandler[] {
     },
     {
       signal: readRecordSignal,
-      description: 'Read the record again: somebody changed the lead there. No argument',
+      description: 'Begin another run with what the record has: it was restored, or changed. No argument',
       act: () => void (journey.recordChanged = true),
     },
     {

@@ -1,4 +1,7 @@
+import { defaultPayloadConverter } from '@temporalio/common'
 import type { WorkflowInterceptorsFactory } from '@temporalio/workflow'
+import { FIRST_EVENT } from '../src/core/leads/decisions/referral.ts'
+import { isRecord } from './arguments.ts'
 
 interface Job {
   signalWorkflow?: { signalName?: string | null } | null
@@ -6,21 +9,43 @@ interface Job {
 
 const RESERVED = '__temporal_'
 
-/**
- * Gives signals whose names the SDK keeps for itself another name. The server accepts them, and the SDK, once
- * a default handler is set, throws on them outside every handler: the workflow would be stuck forever.
- */
-export const interceptors: WorkflowInterceptorsFactory = () => ({
-  internals: [
-    {
-      activate(input, next) {
-        for (const { signalWorkflow } of (input.activation.jobs ?? []) as Job[]) {
-          if (signalWorkflow?.signalName?.startsWith(RESERVED)) {
-            signalWorkflow.signalName = `reserved${signalWorkflow.signalName}`
-          } else if (signalWorkflow && !signalWorkflow.signalName) signalWorkflow.signalName = 'unnamed'
-        }
-        next(input)
+export const interceptors: WorkflowInterceptorsFactory = () => {
+  let firstEventId: unknown
+  return {
+    inbound: [
+      {
+        async execute(input, next) {
+          const [state] = input.args
+          if (isRecord(state)) ({ firstEventId } = state)
+          return next(input)
+        },
       },
-    },
-  ],
-})
+    ],
+    outbound: [
+      {
+        /** Tells each activity of a lead's workflow which lead it is for. */
+        async scheduleActivity(input, next) {
+          if (firstEventId === undefined) return next(input)
+          const header = defaultPayloadConverter.toPayload(firstEventId)
+          return next({ ...input, headers: { ...input.headers, [FIRST_EVENT]: header } })
+        },
+      },
+    ],
+    internals: [
+      {
+        /**
+         * Gives signals whose names the SDK keeps for itself another name. The server accepts them, and the SDK, once
+         * a default handler is set, throws on them outside every handler: the workflow would be stuck forever.
+         */
+        activate(input, next) {
+          for (const { signalWorkflow } of (input.activation.jobs ?? []) as Job[]) {
+            if (signalWorkflow?.signalName?.startsWith(RESERVED)) {
+              signalWorkflow.signalName = `reserved${signalWorkflow.signalName}`
+            } else if (signalWorkflow && !signalWorkflow.signalName) signalWorkflow.signalName = 'unnamed'
+          }
+          next(input)
+        },
+      },
+    ],
+  }
+}

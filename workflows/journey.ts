@@ -17,6 +17,8 @@ export interface Carried {
   inbox: MilestoneItem[]
   /** Signalled score updates that wait for their gains. */
   unscored: MilestoneItem[]
+  /** The latest that were sent and recorded, at their dates: a record that was restored may lack them. */
+  recent: MilestoneItem[]
   mailed: boolean
   /** Without one, its workflow was canceled, or staff closed the lead in the record. */
   closeReason: AnyCloseReason | 'not in the record' | null
@@ -47,6 +49,8 @@ export interface Journey extends Carried {
   scenarioEnd: ScenarioEnd
   /** What a wake interrupts. */
   sending: CancellationScope | undefined
+  /** Nothing is recorded before the next run has read the record, which was restored. */
+  unread: boolean
   /** Operators are told of the lead once this moment's messages are taken. */
   publishing: boolean
 }
@@ -59,6 +63,7 @@ export function beginJourney({ closing, ...state }: ReferralState, carried: Part
     counts: { received: 0, recorded: 0, repeated: 0, refused: 0, notUnderstood: 0 },
     inbox: [],
     unscored: [],
+    recent: [],
     mailed: false,
     closeReason: null,
     notes: [],
@@ -75,14 +80,15 @@ export function beginJourney({ closing, ...state }: ReferralState, carried: Part
     isMoving: false,
     scenarioEnd: 'done',
     sending: undefined,
+    unread: false,
     publishing: false,
   }
 }
 
 export function carriedOf(journey: Journey): Carried {
   const { counter, counts, inbox, unscored, mailed, closeReason, notes, names, asked } = journey
-  const { recordChanged, scenario } = journey
-  const messages = { counter, counts, inbox, unscored, notes, asked }
+  const { recent, recordChanged, scenario } = journey
+  const messages = { counter, counts, inbox, unscored, recent, notes, asked }
   return { ...messages, mailed, closeReason, names, recordChanged, scenario }
 }
 

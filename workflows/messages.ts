@@ -19,7 +19,7 @@ export const milestoneSignals = signalledMilestones.map((name) =>
 export const sendNowSignal = defineSignal<[unknown?]>('send_now')
 /** From the service: the open webhook may be due by now, because its endpoint works again or a resend was asked for. */
 export const wakeSignal = defineSignal<[unknown?]>('wake')
-/** Read the record again: the lead was changed there, its clock for example. */
+/** Read the record: it was restored, or the lead was changed there. */
 export const readRecordSignal = defineSignal<[unknown?]>('read_record')
 /** From the delivering activity: its endpoint refuses; argument `DeliveryFailure`. */
 export const deliveryFailedSignal = defineSignal<[unknown?]>('delivery_failed')
@@ -81,9 +81,6 @@ export interface Webhook {
 
 /** To a partner's resends: send these, too. Answers which of them are too many. */
 export const resendUpdate = defineUpdate<Webhook[], [Webhook[]]>('resend')
-
-/** From the service itself: the record was restored. Answered once the workflow continues with what it has. */
-export const takeOverUpdate = defineUpdate<void>('take_over_record')
 
 /** Types of the failures with which an update is refused: the lead is closed, or its clock is moved already. */
 export const LEAD_CLOSED = 'LeadClosed'

@@ -1,14 +1,12 @@
 /**
- * Where a lead's workflow is. It has five parts, each of which is in one phase:
+ * Where a lead's workflow is. It has four parts, each of which is in one phase:
  *
  * | Part       | Phase       | Entered from                   | By whom, and when                                          |
  * | ---------- | ----------- | ------------------------------ | ---------------------------------------------------------- |
- * | `lead`     | `open`      | `open`, `closing`, `closed`    | `takeOver`: the record, which went back, has not closed it |
+ * | `lead`     | `open`      | `open`, `closing`              | `takeRecord`: the record has not closed it                 |
  * | `lead`     | `closing`   | `open`                         | `close`: an update, a cancellation, or its date has come   |
  * | `lead`     | `closed`    | `open`, `closing`, `closed`    | an answer: it is closed in the record, or not in it        |
  * | `lead`     | `over`      | `closed`                       | `run`: nothing is left to record or to send                |
- * | `record`   | `known`     | `restored`                     | `takeOver`, at its end                                     |
- * | `record`   | `restored`  | `known`, `restored`            | an answer, or the service: it went back, or may have       |
  * | `inbox`    | `idle`      | `recording`                    | `recordInbox`, however it ends                             |
  * | `inbox`    | `recording` | `idle`                         | `recordInbox`: milestones arrived                          |
  * | `webhooks` | `idle`      | `welcoming`, `sending`, `held` | who entered these, at the end                              |
@@ -19,14 +17,11 @@
  * | `cadence`  | `asking`    | `waiting`, `recorded`          | `recordDueScoreUpdate`: a date has come                    |
  * | `cadence`  | `recorded`  | `asking`                       | `recordDueScoreUpdate`: it is done with that date          |
  *
- * A run begins with a lead that is `open` or `closing`, a record that is `known`, a cadence that is `waiting`, and
- * the rest `idle`. While the record is
- * `restored`, `forever` begins nothing but taking it over. What is asked meanwhile is no phase: `asked`, `recordChanged` and
- * `wakes` remember it until its turn comes.
+ * A run begins with a lead that is `open` or `closing`, a cadence that is `waiting`, and the rest `idle`. What is asked
+ * meanwhile is no phase: `asked`, `recordChanged` and `wakes` remember it until its turn comes.
  */
 export interface Phases {
   readonly lead: 'open' | 'closing' | 'closed' | 'over'
-  readonly record: 'known' | 'restored'
   readonly inbox: 'idle' | 'recording'
   readonly webhooks: 'idle' | 'welcoming' | 'sending' | 'held'
   /** Of the score updates that the timer raises: `recorded` from the first one of this run on. */
@@ -38,14 +33,10 @@ export type Part = keyof Phases
 /** From which phases each can be entered. */
 const entrances: { [P in Part]: Record<Phases[P], readonly Phases[P][]> } = {
   lead: {
-    open: ['open', 'closing', 'closed'],
+    open: ['open', 'closing'],
     closing: ['open'],
     closed: ['open', 'closing', 'closed'],
     over: ['closed'],
-  },
-  record: {
-    known: ['restored'],
-    restored: ['known', 'restored'],
   },
   inbox: {
     idle: ['recording'],
@@ -66,7 +57,7 @@ const entrances: { [P in Part]: Record<Phases[P], readonly Phases[P][]> } = {
 
 export function beginPhases({ closing }: { closing: boolean }): Phases {
   const lead = closing ? 'closing' : 'open'
-  return { lead, record: 'known', inbox: 'idle', webhooks: 'idle', cadence: 'waiting' }
+  return { lead, inbox: 'idle', webhooks: 'idle', cadence: 'waiting' }
 }
 
 /**

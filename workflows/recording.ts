@@ -4,12 +4,12 @@ import { recordMilestones } from './activities.ts'
 import { isMakingWay } from './continuing.ts'
 import type { Journey } from './journey.ts'
 import { enter } from './phases.ts'
-import { applyOutcome, applyRecording, knownRecord, settledUpTo } from './standing.ts'
+import { applyOutcome, applyRecording, settledUpTo } from './standing.ts'
 
 const BATCH = 64
 
 export function hasNews(journey: Journey): boolean {
-  return (journey.inbox.length > 0 || journey.recordChanged) && !isMakingWay(journey)
+  return journey.inbox.length > 0 && !isMakingWay(journey)
 }
 
 /** Records what arrived, in the order in which it arrived, as many at once as there are. */
@@ -18,10 +18,9 @@ export async function recordInbox(journey: Journey): Promise<void> {
   try {
     const batch = journey.inbox.slice(0, BATCH)
     const items = batch.filter((item, index) => isNews(journey, item, batch.slice(0, index)))
-    journey.recordChanged = false
-    const known = knownRecord(journey)
-    const recording = await recordMilestones(journey.state.leadId, items, settledUpTo(journey), known)
-    if (!applyRecording(journey, recording, items, known)) return
+    const { leadId, last } = journey.state
+    const recording = await recordMilestones(leadId, items, settledUpTo(journey))
+    applyRecording(journey, recording, items, last)
     journey.inbox.splice(0, batch.length)
     for (const item of batch) if (!items.includes(item)) applyOutcome(journey, item, { outcome: 'repeated' })
   } finally {

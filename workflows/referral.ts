@@ -7,7 +7,7 @@ import {
   setHandler,
 } from '@temporalio/workflow'
 import type { ReferralState } from '../src/core/leads/decisions/referral.ts'
-import { forever, type Coroutine } from './forever.ts'
+import { type Coroutine, forever } from './forever.ts'
 import { isRecord } from './arguments.ts'
 import { isTimeToContinue } from './continuing.ts'
 import { deliverNext, hasOpenWebhook } from './deliveries.ts'
@@ -23,7 +23,7 @@ import { hasUnscored, isCadenceOn, recordDueScoreUpdate, recordUnscored } from '
 import { receiveAdvances } from './sandbox/advance-clock.ts'
 import { hasScenario, playScenario, receiveScenarios } from './sandbox/scenario.ts'
 import { receiveSimulations } from './sandbox/simulating.ts'
-import { isToTakeOver, receiveRestores, takeOver } from './taking-over.ts'
+import { heedRefusal, takeRecord } from './read-record.ts'
 import { receiveUpdates } from './updates.ts'
 import { welcome } from './welcome.ts'
 
@@ -47,7 +47,6 @@ function setup(state: ReferralState, carried: Partial<Carried> | undefined): Jou
     receiveAdvances(journey)
     receiveScenarios(journey)
   }
-  receiveRestores(journey)
   setHandler(stateQuery, () => viewOf(journey), {
     description: 'Where the lead stands, and what became of every signal',
   })
@@ -73,6 +72,7 @@ function viewOf(journey: Journey): ReferralView {
 }
 
 async function run(journey: Journey): Promise<string> {
+  if (journey.recordChanged) await readFirst(journey)
   publish(journey)
   const work = new CancellationScope()
   void work.run(async () => begin(journey))
@@ -92,14 +92,21 @@ async function run(journey: Journey): Promise<string> {
   return makeContinueAsNewFunc<typeof referral>()(...handedOver)
 }
 
+async function readFirst(journey: Journey): Promise<void> {
+  try {
+    await takeRecord(journey)
+  } catch (error) {
+    if (!heedRefusal(journey, error)) throw error
+  }
+}
+
 const coroutines: readonly Coroutine[] = [
-  { what: 'restored record', record: 'restored', when: isToTakeOver, step: takeOver },
-  { what: 'recording', record: 'known', when: hasNews, step: recordInbox },
-  { what: 'score updates', record: 'known', when: isCadenceOn, step: recordDueScoreUpdate },
-  { what: 'signalled score updates', record: 'known', when: hasUnscored, step: recordUnscored },
-  { what: 'deliveries', record: 'known', when: hasOpenWebhook, step: deliverNext },
-  { what: 'scenario', record: 'known', when: hasScenario, step: playScenario },
-  { what: 'closing', record: 'known', when: isToClose, step: closeWhenDone },
+  { what: 'recording', when: hasNews, step: recordInbox },
+  { what: 'score updates', when: isCadenceOn, step: recordDueScoreUpdate },
+  { what: 'signalled score updates', when: hasUnscored, step: recordUnscored },
+  { what: 'deliveries', when: hasOpenWebhook, step: deliverNext },
+  { what: 'scenario', when: hasScenario, step: playScenario },
+  { what: 'closing', when: isToClose, step: closeWhenDone },
 ]
 
 function begin(journey: Journey): void {

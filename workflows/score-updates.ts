@@ -5,12 +5,12 @@ import { type MilestoneItem, scoreUpdateKey } from '../src/core/leads/decisions/
 import { recordScoreUpdate } from './activities.ts'
 import { type Journey, note, now } from './journey.ts'
 import { enter } from './phases.ts'
-import { applyRecording, knownRecord, settledUpTo } from './standing.ts'
+import { refusalOf } from './read-record.ts'
+import { applyRecording, settledUpTo } from './standing.ts'
 
 /** Whether the timer raises score updates: from escrow_funded to mortgage_ready. */
 export function isCadenceOn({ state, phases }: Journey): boolean {
-  const isOpen = phases.lead === 'open' && phases.record === 'known'
-  return isOpen && state.anchor !== null && state.endsAt === null
+  return phases.lead === 'open' && state.anchor !== null && state.endsAt === null
 }
 
 export const hasUnscored = ({ unscored }: Journey) => unscored.length > 0
@@ -34,7 +34,6 @@ export async function recordDueScoreUpdate(journey: Journey): Promise<void> {
   enter(journey, 'cadence', 'asking')
   try {
     const end = await score(journey, item, period, scoreDate(anchor, period + 1) - now(journey))
-    if (end === 'restored') return
     if (end === 'unanswered')
       note(journey, `score update ${period}`, 'left out: the provider had no scores before the next')
     state.period = period + 1
@@ -49,13 +48,11 @@ export async function recordUnscored(journey: Journey): Promise<void> {
   const [item] = journey.unscored
   if (item === undefined) return
   const end = await score(journey, item, journey.state.period, DAY_MS)
-  if (end === 'restored') return
   if (end === 'unanswered') {
     journey.counts.refused += 1
     note(journey, 'score_update', 'not recorded: the provider had no scores for it within a day')
   }
-  // others may have come before it meanwhile, from a record that was restored
-  journey.unscored = journey.unscored.filter((other) => other !== item)
+  journey.unscored.shift()
 }
 
 /** `unanswered`: the provider did not answer in time. Gains are never invented. */
@@ -64,9 +61,8 @@ async function score(
   item: MilestoneItem,
   period: number,
   limitMs: number,
-): Promise<'recorded' | 'unanswered' | 'restored'> {
-  const { leadId } = journey.state
-  const known = knownRecord(journey)
+): Promise<'recorded' | 'unanswered'> {
+  const { leadId, last } = journey.state
   const options = {
     scheduleToCloseTimeout: Math.min(limitMs, SCORE_PERIOD_MS),
     summary: `ask for the scores of update ${period} and record it`,
@@ -75,12 +71,13 @@ async function score(
     const { dedupeKey } = item
     const recording = await recordScoreUpdate.executeWithOptions(options, [
       leadId,
-      { period, dedupeKey, settled: settledUpTo(journey), known },
+      { period, dedupeKey, settled: settledUpTo(journey) },
     ])
-    return applyRecording(journey, recording, [item], known) ? 'recorded' : 'restored'
+    applyRecording(journey, recording, [item], last)
+    return 'recorded'
   } catch (error) {
     // the run ends: the next one asks again
-    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error
+    if (isCancellation(error) || refusalOf(error) || !(error instanceof ActivityFailure)) throw error
     return 'unanswered'
   }
 }

@@ -1,6 +1,5 @@
 import {
   isTimed,
-  type KnownRecord,
   type MilestoneItem,
   type RecordedItem,
   type Recording,
@@ -13,6 +12,8 @@ import { enter } from './phases.ts'
 
 /** Bounds memory while an endpoint is paused for months. */
 const NAMES_KEPT = 100
+/** Bounds a run's input. */
+const RECENT_KEPT = 200
 
 const refusals = {
   repeated: 'already recorded: nothing changed',
@@ -26,54 +27,45 @@ const refusals = {
  * Applies the lead's state after a recording. A score update and milestones are recorded at the same time, so the answer may
  * be older than what another one has told already: what a record has once, it keeps.
  *
- * @param known what of the record was known when the recording was asked for.
- * @returns false if nothing was recorded: the record is not the one that this workflow knows, or knew when it asked.
+ * @param asked the highest sequence when the recording was asked for.
  */
 export function applyRecording(
   journey: Journey,
-  recording: Recording | null,
+  recording: Recording,
   items: readonly MilestoneItem[],
-  known: KnownRecord,
-): boolean {
+  asked: number,
+): void {
   const { state } = journey
-  if (!isOfKnownRecord(journey, known, recording)) return false
-  // asked for before the workflow took the record over, and answered after it
-  if (recording.outcomes.length < items.length) return false
   for (const [index, outcome] of recording.outcomes.entries()) {
     const item = items[index]
-    if (item !== undefined) applyOutcome(journey, item, outcome)
+    if (item === undefined) continue
+    applyOutcome(journey, item, outcome)
+    if (outcome.eventId !== undefined) keep(journey, { at: recording.lastEventAt, ...item })
   }
   state.anchor = recording.anchor ?? state.anchor
   state.endsAt = recording.endsAt ?? state.endsAt
   // in a sandbox, a recording from before the clock was moved may answer after it
   state.offset = state.isSandbox ? Math.max(state.offset, recording.offset) : recording.offset
-  state.last = Math.max(state.last, recording.last)
+  applyLast(journey, recording.last, asked)
   state.lastEventAt = recording.lastEventAt
   if (!state.seen.includes(recording.status)) state.seen.push(recording.status)
   if (recording.closed) enter(journey, 'lead', 'closed')
   applySent(journey, recording)
-  return true
 }
 
-/**
- * Whether an answer comes from the record that the workflow knows. If not, the record went back, and the workflow takes it
- * over: staff declared it, or it has less than it had when the workflow asked. Meanwhile another answer may have had more,
- * or the workflow may have taken over a record that has less.
- */
-export function isOfKnownRecord<Answer extends KnownRecord>(
-  journey: Journey,
-  asked: KnownRecord,
-  answer: Answer | null,
-): answer is Answer {
-  const { generation, last } = journey.state
-  if (answer !== null && answer.generation === generation && answer.last >= Math.min(asked.last, last))
-    return true
-  enter(journey, 'record', 'restored')
-  return false
+/** A record that has less than when the workflow asked went back: it is read again. */
+export function applyLast(journey: Journey, last: number, asked: number): void {
+  const { state } = journey
+  state.last = Math.max(state.last, last)
+  if (last < asked) journey.recordChanged = true
 }
 
-/** What of the record a workflow knows now. */
-export const knownRecord = ({ state: { generation, last } }: Journey): KnownRecord => ({ generation, last })
+/** The timer's score updates come again by themselves. */
+function keep(journey: Journey, item: MilestoneItem): void {
+  const { recent } = journey
+  if (isTimed(item) || recent.some(({ dedupeKey }) => dedupeKey === item.dedupeKey)) return
+  journey.recent = [...recent, item].slice(-RECENT_KEPT)
+}
 
 /** Applies the end of a first attempt. */
 export function applySent(journey: Journey, { delivered, failure }: Sent): void {

@@ -69,7 +69,8 @@ async function record(
   if (item === undefined) return { outcome: 'accepted', event_id: null }
   const { awaited } = journey
   awaited.set(item, undefined)
-  const answered = () => awaited.get(item) !== undefined
+  // the next run records it if the record has to be read first
+  const answered = () => awaited.get(item) !== undefined || journey.unread
   if (journey.unscored.includes(item)) await condition(answered, PROVIDER_PATIENCE)
   else await condition(answered)
   return takeAnswer(journey, item)

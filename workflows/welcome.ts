@@ -2,6 +2,7 @@ import { isCancellation } from '@temporalio/workflow'
 import { sendOnboardingEmail, welcomeLead } from './activities.ts'
 import { type Journey, note } from './journey.ts'
 import { enter } from './phases.ts'
+import { heedRefusal } from './read-record.ts'
 import { publish } from './publish.ts'
 import { beginScenario, OF_ADDRESS } from './sandbox/scenario.ts'
 import { applySent } from './standing.ts'
@@ -25,7 +26,7 @@ export async function welcome(journey: Journey): Promise<void> {
       publish(journey)
     } catch (error) {
       // the run ends: the next one sees to it
-      if (isCancellation(error)) return
+      if (isCancellation(error) || heedRefusal(journey, error)) return
       note(journey, 'welcome', 'failed three times: webhook 1 and the onboarding email are tried apart')
       publish(journey)
     } finally {
@@ -39,7 +40,7 @@ async function mail(journey: Journey): Promise<void> {
   try {
     await sendOnboardingEmail(journey.state.leadId)
   } catch (error) {
-    if (isCancellation(error)) return
+    if (isCancellation(error) || heedRefusal(journey, error)) return
     note(journey, 'onboarding email', 'could not be sent for 7 days: it was given up')
     publish(journey)
   }

@@ -8,7 +8,6 @@ import { addAuditCommands } from '../capabilities/audit/commands/audit.ts'
 import { addDeliveryCommands } from '../core/deliveries/commands/delivery.ts'
 import { addEndpointCommands } from '../core/endpoints/commands/endpoint.ts'
 import { addEncryptionCommands } from '../capabilities/encryption/commands/encryption.ts'
-import { restoresInbox } from '../capabilities/restore/commands/inbox.ts'
 import { retentionInbox } from '../capabilities/retention/commands/inbox.ts'
 import { faultsInbox, givenUpInbox } from '../core/deliveries/commands/inbox.ts'
 import { endpointsInbox, noticesInbox } from '../core/endpoints/commands/inbox.ts'
@@ -25,7 +24,7 @@ import { addMilestoneCommand } from '../core/leads/commands/milestone.ts'
 import { addPartnerCommands } from '../core/partners/commands/partner.ts'
 import { addSandboxCommands } from '../capabilities/sandbox/commands/lead-advance.ts'
 import { addSelfServiceCommands } from '../capabilities/self-service/commands/commands.ts'
-import { addRecordCommands } from '../capabilities/restore/commands/record.ts'
+import { addRecordCommands } from '../core/record/commands/record.ts'
 import { addRetentionCommands } from '../capabilities/retention/commands/retention.ts'
 import { addWorkflowCommands } from '../core/temporal/commands/workflow.ts'
 import { retained } from '../retained.ts'
@@ -51,7 +50,6 @@ const added = {
   inbox: [
     // the worst first: what stops everything, then what is lost or late, then what will be
     temporalInbox,
-    restoresInbox,
     unstartedInbox,
     faultsInbox,
     endpointsInbox,

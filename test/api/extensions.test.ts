@@ -290,7 +290,7 @@ describe('the endpoints beyond the specification', () => {
           .insertInto('lead_events')
           .values({
             id: 'evt_late',
-            generation: Number(next.split('-')[0]),
+            epoch: Number(next.split('-')[0]),
             lead_id: slow,
             partner_id: follower.id,
             position: 2,

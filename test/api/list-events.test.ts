@@ -132,13 +132,13 @@ describe('list-events', () => {
       return { status, error: body.error as unknown as { code: string; message: string; next: string } }
     }
     const feed = async () => (await page({})).data.map(({ lead_id: id }) => id)
-    const generationOf = async () => Number((await page({ after: 'now' })).next.split('-')[0])
+    const epochOf = async () => Number((await page({ after: 'now' })).next.split('-')[0])
 
     it.each([
-      ['of a generation to come', (now: number) => `${now + 1}-1-1-1`],
+      ['of an epoch to come', (now: number) => `${now + 1}-1-1-1`],
       ['at the end of its range', () => '2147483647-18446744073709551615-2147483647-2147483647'],
     ])('from the beginning, %s', async (_, cursorOf) => {
-      const { status, error } = await refusalOf(cursorOf(await generationOf()))
+      const { status, error } = await refusalOf(cursorOf(await epochOf()))
       expect([status, error.code, error.next]).toEqual([400, 'INVALID_PAYLOAD', '0-0-0-0'])
       expect(error.message).toContain('from another account or deployment')
     })
@@ -147,7 +147,7 @@ describe('list-events', () => {
       ['of a record before this one', (now: number) => `${now - 1}-81274-1042-3`],
       ['of a record that counted from 1', () => '1-81274-1042-3'],
     ])('from the beginning, %s', async (_, cursorOf) => {
-      const { status, error } = await refusalOf(cursorOf(await generationOf()))
+      const { status, error } = await refusalOf(cursorOf(await epochOf()))
       expect([status, error.next]).toEqual([400, '0-0-0-0'])
       expect((await page({ after: error.next })).data.map(({ lead_id: id }) => id)).toEqual(await feed())
     })
@@ -169,16 +169,16 @@ describe('list-events', () => {
 
     it('from the last event, ahead of the feed', async () => {
       const { next: last } = await page({ limit: 100 })
-      const [generation, , leadId] = last.split('-')
-      const { status, error } = await refusalOf(`${generation}-18446744073709551615-${leadId}-1`)
+      const [epoch, , leadId] = last.split('-')
+      const { status, error } = await refusalOf(`${epoch}-18446744073709551615-${leadId}-1`)
       expect([status, error.next]).toEqual([400, last])
     })
   })
 
   it('goes on after an event of a lead that is not there, between others', async () => {
     const { next } = await page({ limit: 3 })
-    const [generation, txid, lead] = next.split('-')
-    const { data } = await page({ after: `${generation}-${txid}-${lead}-1000` })
+    const [epoch, txid, lead] = next.split('-')
+    const { data } = await page({ after: `${epoch}-${txid}-${lead}-1000` })
     expect(data.map(({ lead_id: id }) => id)).toEqual(leads.slice(3))
   })
 

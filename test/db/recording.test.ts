@@ -191,7 +191,7 @@ describe('recording milestones', () => {
     expect(await loadReferralState(sql, leadId)).toEqual({
       leadId,
       partnerId,
-      generation: 1,
+      firstEventId: expect.stringMatching(/^evt_/),
       seen: expect.arrayContaining(['lead_received', 'escrow_funded', 'score_update']),
       lastEvent: 'score_update',
       lastEventAt: (await findEvents(sql, partnerId, leadId))?.at(-1)?.created_at.getTime(),

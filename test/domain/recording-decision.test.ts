@@ -22,7 +22,6 @@ const lead: LeadStanding & { isClosed: boolean } = {
   anchorAt: null,
   readyAt: null,
   lastEventAt: new Date(now.getTime() - 1000),
-  generation: 1,
   isClosed: false,
 }
 const gains = {
@@ -32,15 +31,10 @@ const gains = {
   estimated_time_remaining: '30-60 days',
 }
 const item = (name: MilestoneName, dedupeKey: string = name): MilestoneItem => ({ name, dedupeKey })
-const decide = (
-  change: Partial<typeof lead>,
-  items: MilestoneItem[],
-  known: [string, string][] = [],
-  generation = 1,
-) => {
+const decide = (change: Partial<typeof lead>, items: MilestoneItem[], known: [string, string][] = []) => {
   let count = 0
   const newEventId = () => `evt_${(count += 1)}`
-  return decideMilestones({ ...lead, ...change }, new Map(known), items, { now, generation, newEventId })
+  return decideMilestones({ ...lead, ...change }, new Map(known), items, { now, newEventId })
 }
 
 describe('what becomes of milestones', () => {
@@ -144,53 +138,6 @@ describe('what becomes of milestones', () => {
     })
   })
 
-  describe('in another generation of the record', () => {
-    const as = (eventId: string, sequence?: number) => ({ as: { eventId, ...(sequence && { sequence }) } })
-    const facts = (change: Partial<typeof lead>, items: MilestoneItem[]) => {
-      const { events, lead: after } = decide(change, items, [], 2)
-      return {
-        events: events.map(({ eventId, sequence }) => [eventId, sequence]),
-        generation: after.generation,
-      }
-    }
-
-    test('what is new leaves out the sequences that may have been given before, once', () => {
-      const items = [item('contract_signed'), item('client_engaged_in_chat', 'a'), item('escrow_funded')]
-      expect(facts({}, items)).toEqual({
-        events: [
-          ['evt_1', 1002],
-          ['evt_2', undefined],
-          ['evt_3', 1003],
-        ],
-        generation: 2,
-      })
-      expect(facts({ generation: 2 }, items.slice(0, 1)).events).toEqual([['evt_1', 2]])
-    })
-
-    test('what was lost is the same event and the same webhook again', () => {
-      const items = [
-        { ...item('contract_signed'), ...as('evt_a', 2) },
-        { ...item('client_engaged_in_chat', 'a'), ...as('evt_b') },
-        { ...item('escrow_funded'), ...as('evt_c', 4) },
-        item('mortgage_ready'),
-      ]
-      expect(facts({}, items.slice(0, 3))).toEqual({
-        events: [
-          ['evt_a', 2],
-          ['evt_b', undefined],
-          ['evt_c', 4],
-        ],
-        generation: 1,
-      })
-      expect(facts({}, items).events.at(-1)).toEqual(['evt_1', 1005])
-    })
-
-    test('what was lost is another event if its sequence is passed by now', () => {
-      const late = { ...item('contract_signed'), ...as('evt_a', 2) }
-      expect(facts({ generation: 2, nextSequence: 1005 }, [late]).events).toEqual([['evt_1', 1005]])
-    })
-  })
-
   test('a request is kept as what the service gives one, and nothing else', () => {
     const requestId = '0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e'
     const given = [requestId, 'Ada Miller', `${requestId} `, '']
@@ -225,7 +172,6 @@ describe('what becomes of milestones', () => {
           )
           const decision = decideMilestones(standing, known, items, {
             now,
-            generation: 1,
             newEventId: () => String(known.size),
           })
           for (const { dedupeKey, eventId, position, sequence } of decision.events) {
@@ -239,7 +185,6 @@ describe('what becomes of milestones', () => {
           standing = { ...decision.lead, isClosed: false }
           const again = decideMilestones(standing, known, items, {
             now,
-            generation: 1,
             newEventId: () => 'new',
           })
           expect(again.events).toEqual([])

@@ -207,25 +207,6 @@ describe('staff inbox', () => {
     )
   })
 
-  it('has a restore until somebody has seen it', async () => {
-    const { rows } = await raw<{ latest: number }>`select next_generation(1) as latest`.execute(service.sql)
-    const latest = rows[0]?.latest ?? 0
-    const earlier = latest - 1
-    await update(raw`
-      insert into restores (generation, cause, finished_at)
-      values (${earlier}, 'staff', now()), (${latest}, 'staff', null)`)
-    await update(raw`
-      insert into losses (generation, lead_id, partner_id, dedupe_key, is_recorded_again)
-      values (${earlier}, 1, 1, '', false)`)
-    const [open, over] = await itemsOf('restores')
-    expect(open).toMatchObject({ mend: `wait for restore-${latest}` })
-    expect(over).toMatchObject({ touches: { 'leads and milestones lost': 1 } })
-    await expect(mend(over!)).resolves.toMatchObject({ json: { generations: [earlier] } })
-    await expect(carryOut(`record seen ${latest}`)).rejects.toThrow('is over and waits for somebody to look')
-    await update(raw`update restores set finished_at = now() where generation = ${latest}`)
-    await goneOnceMended('restores')
-  })
-
   it('has open leads without news for a year, which are then listed', async () => {
     const { id } = await newPartner()
     const [old, young, ready, closed] = [await newLead(), await newLead(), await newLead(), await newLead()]

@@ -55,7 +55,6 @@ describe('with a login of their own, staff', () => {
     ['delivery', 'list', '--partner', `${partner.id}`],
     ['delivery', 'replay', '--partner', `${partner.id}`, '--dry-run'],
     ['workflow', 'rebuild', '--dry-run'],
-    ['record', 'show'],
     ['lead', 'list', '--without-news'],
     ['audit', 'list'],
     ['audit', 'export'],

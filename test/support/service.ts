@@ -56,7 +56,7 @@ export async function prepareService(overrides: Record<string, string> = {}) {
     ...overrides,
   }
   const service = await joinService({ environment, ownerUrl: given ?? database?.url ?? '' })
-  // as migrate does: a record has its first generation before anything is written
+  // as migrate does: a record has its first epoch before anything is written
   if (given === undefined) await requireDeployment(service.sql, environmentOf(environment.ENVIRONMENT))
   return service
 }

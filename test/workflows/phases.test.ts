@@ -25,7 +25,7 @@ const at = (part: Part, phase: Phase): Phases => ({ ...beginPhases({ closing: fa
 
 describe('the phases of a lead’s workflow', () => {
   it('are all in the table', () => {
-    expect(rows).toHaveLength(15)
+    expect(rows).toHaveLength(13)
     expect(new Set(rows.map(({ part }) => part))).toEqual(new Set(Object.keys(at('lead', 'open'))))
   })
 
@@ -51,7 +51,7 @@ describe('the phases of a lead’s workflow', () => {
     [false, 'open'],
     [true, 'closing'],
   ])('are at rest when a run begins, closing: %s', (closing, lead) => {
-    const others = { record: 'known', inbox: 'idle', webhooks: 'idle', cadence: 'waiting' }
+    const others = { inbox: 'idle', webhooks: 'idle', cadence: 'waiting' }
     expect(beginPhases({ closing })).toEqual({ lead, ...others })
   })
 })
@@ -60,7 +60,7 @@ describe('a lead’s next run', () => {
   const STATE: ReferralState = {
     leadId: 1,
     partnerId: 1,
-    generation: 1,
+    firstEventId: 'evt_1',
     seen: ['lead_received'],
     lastEvent: 'lead_received',
     lastEventAt: 0,

@@ -124,11 +124,10 @@ describe('the record, against the workflows that run', () => {
   it('tells a workflow that lags behind the record to read it again', async () => {
     const leadId = await started()
     await listed(`WorkflowId = 'lead-${leadId}' AND LeadStatus = 'lead_received'`, 1)
-    await service.sql
-      .updateTable('leads')
-      .set({ status: 'contract_signed' })
-      .where('id', '=', leadId)
-      .execute()
+    const items = [{ name: 'contract_signed', dedupeKey: 'contract_signed' } as const]
+    await recordMilestones(service.sql, leadId, items, (facts) =>
+      webhookBody({ ...facts, environment: 'sandbox' }),
+    )
     expect((await reconcile(service)).refreshed).toContain(leadId)
     await listed(`WorkflowId = 'lead-${leadId}' AND LeadStatus = 'contract_signed'`, 1)
   })

@@ -1,7 +1,6 @@
 import { putClockAhead } from '../support/clock.ts'
 import { beginCertification } from '../../src/capabilities/self-service/statements/certifications.ts'
 import { createEndpointRequests } from '../../src/capabilities/self-service/workflows/endpoint-requests.ts'
-import { raiseGeneration } from '../../src/core/record/statements/generation.ts'
 import { createClocks } from '../../src/capabilities/sandbox/workflows/clocks.ts'
 import { createEndpointStarter } from '../../src/core/endpoints/workflows/endpoints.ts'
 import {
@@ -11,7 +10,6 @@ import {
   referralId,
   replayId,
   resendId,
-  restoreId,
 } from '../../src/core/temporal/names.ts'
 import { setCandidate } from '../../src/core/endpoints/statements/candidate.ts'
 import { lockEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
@@ -221,16 +219,6 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await createResends(service.client).replay(filter, 2)
     await service.client.workflow.getHandle(replayId(id)).result()
     return replayId(id)
-  },
-  // the last one, because every lead goes on in another generation after it
-  async restore(service) {
-    const generation = await service.sql.transaction().execute((trx) => raiseGeneration(trx, 'staff'))
-    const finished = service.sql.selectFrom('restores').select('finished_at')
-    await until(async () => {
-      const row = await finished.where('generation', '=', generation).executeTakeFirstOrThrow()
-      return row.finished_at ?? undefined
-    })
-    return restoreId(generation)
   },
 }
 

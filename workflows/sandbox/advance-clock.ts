@@ -14,6 +14,7 @@ import { advanceClockUpdate, CLOCK_MOVING, LEAD_CLOSED } from '../messages.ts'
 import { policies } from '../policies.ts'
 import { lasting } from '../proxies.ts'
 import { publishSoon } from '../publish.ts'
+import { heedRefusal } from '../read-record.ts'
 import { dueAt, isCadenceOn } from '../score-updates.ts'
 
 /** "Not yet" while what is due has not happened. */
@@ -29,6 +30,9 @@ export function receiveAdvances(journey: Journey): void {
     journey.messages += 2
     try {
       return await CancellationScope.nonCancellable(() => moveClock(journey, request))
+    } catch (error) {
+      heedRefusal(journey, error)
+      throw error
     } finally {
       publishSoon(journey)
     }

@@ -10,12 +10,19 @@ import { takeAnswer } from '../standing.ts'
 export function receiveSimulations(journey: Journey): void {
   // a request to cancel the workflow closes the lead, and interrupts nothing
   const answer = (request: SimulateRequest) =>
-    CancellationScope.nonCancellable(() => simulate(journey, request))
+    CancellationScope.nonCancellable(() => answersTo(journey, request))
   setHandler(simulateUpdate, answer, {
     validator: (request: unknown) => validate(journey, request),
     description:
       'Sandbox only. Milestones in their order. Argument: {"key": "…", "events": [{"name": "contract_signed"}]}',
   })
+}
+
+async function answersTo(journey: Journey, request: SimulateRequest): Promise<MilestoneAnswer[]> {
+  const answers = await simulate(journey, request)
+  if (answers.some(({ outcome }) => outcome === 'accepted'))
+    throw ApplicationFailure.nonRetryable('Not recorded yet: ask again.', 'NotNow')
+  return answers
 }
 
 /** @throws {Error} what the sender did wrong; of type `LEAD_CLOSED` if the lead takes no more milestones. */
@@ -34,6 +41,8 @@ export async function simulate(journey: Journey, request: SimulateRequest): Prom
   for (const item of items) awaited.set(item, undefined)
   inbox.push(...items)
   publishSoon(journey)
-  await condition(() => items.every((item) => awaited.get(item) !== undefined))
+  const isRecorded = () => items.every((item) => awaited.get(item) !== undefined)
+  // the next run records it if the record has to be read first
+  await condition(() => isRecorded() || journey.unread)
   return items.map((item) => takeAnswer(journey, item))
 }

@@ -2,7 +2,6 @@ import type { Socket } from 'node:net'
 import path from 'node:path'
 import { defineConfig } from '@mikro-orm/postgresql'
 import { Migrator } from '@mikro-orm/migrations'
-import { type Connection, noteCluster } from '../record/statements/generation.ts'
 import { createStatementNames } from './named-statements.ts'
 import { IDLE_IN_TRANSACTION_MS, type Patience, sessionOptions } from './session-options.ts'
 import { entities } from '../../tables.ts'
@@ -77,6 +76,17 @@ export const workerPatience: Patience = { ...backgroundPatience, statementMs: 15
 /** A peer that is silent for so long is asked whether it is still there. */
 const KEEPALIVE_MS = 10_000
 
+/** What of `pg`'s client is used: a connection on which nobody else works. */
+interface Connection {
+  query: (text: string) => Promise<{ rows: unknown[] }>
+}
+
+/** A server that still recovers answers reads with what it has by then, and would say that leads are unknown. */
+async function requireRecovered(connection: Connection): Promise<void> {
+  const { rows } = await connection.query('select where pg_is_in_recovery()')
+  if (rows.length > 0) throw Object.assign(new Error('PostgreSQL is still recovering'), { code: '57P03' })
+}
+
 export interface PoolOptions {
   /** The most that it opens. */
   connections?: number
@@ -112,7 +122,7 @@ export function ormOptions(
       keepAliveInitialDelayMillis: KEEPALIVE_MS,
       // a connection that is not handed out before this has succeeded
       verify: (client: Connection, done: (error?: Error) => void) =>
-        void noteCluster(client).then(() => done(), done),
+        void requireRecovered(client).then(() => done(), done),
       onPoolCreated: (pool: PostgresPool) => {
         parseValues(pool)
         pool.on('connect', createStatementNames())

@@ -20,7 +20,7 @@ const LARGEST_PARTS = [LARGEST_INT4, LARGEST_XID8, LARGEST_INT4, LARGEST_INT4]
 /** Without leading zeros: PostgreSQL reads a transaction id that has them as octal. */
 const DECIMAL = /^(?:0|[1-9]\d{0,19})$/
 
-/** list-events: generation, transaction, lead and position of the last event. */
+/** list-events: epoch, transaction, lead and position of the last event. */
 export const feedCursor = z
   .string('must be a string')
   .refine((cursor) => cursor === NOW || partsOf(cursor) !== undefined, `${NOT_OURS}, or ${NOW}`)
@@ -35,14 +35,14 @@ export const leadCursor = z
 /** get-deliveries: the last event. */
 export const eventCursor = z.string('must be a string').regex(EVENT_ID, NOT_OURS)
 
-export function writeFeedCursor({ generation, txid, leadId, position }: FeedPosition): string {
-  return `${generation}-${txid}-${leadId}-${position}`
+export function writeFeedCursor({ epoch, txid, leadId, position }: FeedPosition): string {
+  return `${epoch}-${txid}-${leadId}-${position}`
 }
 
 /** @param cursor that `feedCursor` took, but not `now`. */
 export function readFeedCursor(cursor: string): FeedPosition {
-  const [generation = '', txid = '', leadId = '', position = ''] = partsOf(cursor) ?? []
-  return { generation: Number(generation), txid, leadId: Number(leadId), position: Number(position) }
+  const [epoch = '', txid = '', leadId = '', position = ''] = partsOf(cursor) ?? []
+  return { epoch: Number(epoch), txid, leadId: Number(leadId), position: Number(position) }
 }
 
 function partsOf(cursor: string): string[] | undefined {

@@ -15,7 +15,7 @@ interface Wanted {
 }
 
 /** Workflows that do what the record says, by the id of what it is for. */
-type Type = 'endpoint' | 'restore'
+type Type = 'endpoint'
 type Workflow = (id: number) => Promise<unknown>
 
 /** Starts one, unless it is running. */

@@ -2,7 +2,6 @@ import { Migration } from '@mikro-orm/migrations'
 import { audit } from './initial/audit.ts'
 import { deliveries } from './initial/deliveries.ts'
 import { endpoints } from './initial/endpoints.ts'
-import { generation } from './initial/generation.ts'
 import { leads } from './initial/leads.ts'
 import { partners } from './initial/partners.ts'
 import { record } from './initial/record.ts'
@@ -15,7 +14,7 @@ import { sandbox } from './initial/sandbox.ts'
  */
 export class Migration20261127000000_initial extends Migration {
   override up(): void {
-    const files = [record, generation, partners, leads, endpoints, deliveries, audit, retention, sandbox]
+    const files = [record, partners, leads, endpoints, deliveries, audit, retention, sandbox]
     for (const statements of files) this.addSql(statements)
   }
 }

@@ -1,13 +1,11 @@
 import { sql as raw } from 'kysely'
-import { currentGeneration } from '../../record/statements/generation.ts'
 import type { Sql } from '../../database/orm.ts'
 
-/** How far a lead's deliveries are in the record, of that generation. */
+/** How far a lead's deliveries are in the record. */
 export interface DeliveryQueue {
   /** The lead's first open delivery; `last + 1` when none is open. */
   next: number
   last: number
-  generation: number
 }
 
 /** The whole queue: what is between them is sent in order, and a sequence that was left out takes no time. */
@@ -23,9 +21,8 @@ export async function deliveryQueue(sql: Sql, leadId: number): Promise<DeliveryQ
         .where('state', '=', 'pending')
         .as('next'),
     ])
-    .select(currentGeneration.as('generation'))
     .where('id', '=', leadId)
     .executeTakeFirst()
   const last = row?.last ?? 0
-  return { next: row?.next ?? last + 1, last, generation: row?.generation ?? 0 }
+  return { next: row?.next ?? last + 1, last }
 }

@@ -20,15 +20,7 @@ export interface LeadStanding {
   anchorAt: Date | null
   readyAt: Date | null
   lastEventAt: Date
-  /** The record's generation when it was last written. */
-  generation: number
 }
-
-/**
- * How many sequences a lead leaves out when it is first written in another generation of the record: those that it had
- * given out before the record went back are among them.
- */
-export const SEQUENCES_LEFT_OUT = 1000
 
 /**
  * The events of a sandbox's lead, where one key can simulate as many as it likes. In production, every milestone is a fact
@@ -59,8 +51,6 @@ export interface RecordingDecision {
 
 export interface RecordingTools {
   now: Date
-  /** The record's. */
-  generation: number
   newEventId: () => string
   /** The lead, and how many score updates it has: mock gains follow from both. */
   mock?: { leadId: number; scoreUpdates: number } | undefined
@@ -79,8 +69,7 @@ export interface RecordingTools {
  * | a sandbox, and the lead has `MOST_EVENTS`; not the timer's   | `full`           |
  * | otherwise                                                    | `recorded`       |
  *
- * Positions have no gaps, sequences have one where the record went back, dates never go back, and the status is the
- * furthest milestone reached.
+ * Positions have no gaps, dates never go back, and the status is the furthest milestone reached.
  *
  * @param known event ids by the keys of the items that are recorded.
  * @param now the lead's time.
@@ -89,7 +78,7 @@ export function decideMilestones(
   lead: LeadStanding & { isClosed: boolean },
   known: ReadonlyMap<string, string>,
   items: readonly MilestoneItem[],
-  { now, generation, newEventId, mock, isSandbox = false }: RecordingTools,
+  { now, newEventId, mock, isSandbox = false }: RecordingTools,
 ): RecordingDecision {
   const { isClosed, ...standing } = lead
   const seen = new Map(known)
@@ -102,10 +91,7 @@ export function decideMilestones(
     if (outcome !== 'recorded') return { outcome }
     if (isSandbox && isFull(after, item)) return { outcome: 'full' }
     const gains = isMocked(item) ? madeUp(mock, events) : item.gains
-    const before = isStillFree(item.as, after) ? item.as : undefined
-    if (before === undefined) after = inGeneration(after, generation)
-    const identity = before ?? { eventId: newEventId(), sequence: after.nextSequence }
-    const event = place(after, { ...item, ...(gains && { gains }) }, { now, ...identity })
+    const event = place(after, { ...item, ...(gains && { gains }) }, { now, eventId: newEventId() })
     after = standingAfter(after, event)
     seen.set(item.dedupeKey, event.eventId)
     events.push(event)
@@ -139,26 +125,11 @@ function madeUp(mock: RecordingTools['mock'], events: readonly NewEvent[]) {
   return simulatedGains(mock.leadId, before + 1)
 }
 
-/** Whether an event can have again what it had before the record went back: later ones may be recorded by now. */
-function isStillFree(before: MilestoneItem['as'], { nextSequence }: LeadStanding): boolean {
-  return (before?.sequence ?? nextSequence) >= nextSequence
-}
-
-/** The sequence of what is new: none that an event of an earlier generation may have had. */
-function sequenceIn(lead: Pick<LeadStanding, 'generation' | 'nextSequence'>, generation: number): number {
-  return lead.generation >= generation ? lead.nextSequence : lead.nextSequence + SEQUENCES_LEFT_OUT
-}
-
-function inGeneration(lead: LeadStanding, generation: number): LeadStanding {
-  if (lead.generation >= generation) return lead
-  return { ...lead, generation, nextSequence: sequenceIn(lead, generation) }
-}
-
 /** Gives an event its date, its place in the lead's history, and among its webhooks if it is one. */
 function place(
   lead: LeadStanding,
   { name, dedupeKey, gains, at, requestId }: MilestoneItem,
-  { now, eventId, sequence }: { now: Date; eventId: string; sequence?: number },
+  { now, eventId }: { now: Date; eventId: string },
 ): NewEvent {
   return {
     eventId,
@@ -169,7 +140,7 @@ function place(
     payload: takesPayload(name) ? (parseScoreGains(gains) ?? null) : null,
     createdAt: latest(lead.lastEventAt, at === undefined ? now : new Date(at)),
     position: lead.nextPosition,
-    sequence: milestones[name].webhook ? (sequence ?? lead.nextSequence) : undefined,
+    sequence: milestones[name].webhook ? lead.nextSequence : undefined,
     // carried from run to run, through histories that people can write to
     requestId: requestId !== undefined && REQUEST_ID.test(requestId) ? requestId : null,
   }
@@ -178,7 +149,6 @@ function place(
 function standingAfter(lead: LeadStanding, { name, createdAt, sequence }: NewEvent): LeadStanding {
   return {
     status: furthest(lead.status, name),
-    generation: lead.generation,
     nextPosition: lead.nextPosition + 1,
     nextSequence: sequence === undefined ? lead.nextSequence : sequence + 1,
     anchorAt: name === 'escrow_funded' ? createdAt : lead.anchorAt,

@@ -10,8 +10,8 @@ export interface ReferralState {
   partnerId: number
   /** The create-lead that made it, for operators. */
   requestId?: string
-  /** The generation of the record that this comes from. */
-  generation: number
+  /** Its `lead_received`: if the lead of this id has another one, the workflow is that of a lead that was lost. */
+  firstEventId: string
   /** Milestones that are recorded, `lead_received` among them. */
   seen: MilestoneName[]
   /** The latest of them, and when it was recorded on the lead's clock. */
@@ -55,7 +55,7 @@ export function failureReason(status: number | null, errorCode: string | null): 
 
 interface NewLeadFacts {
   requestId: string
-  generation: number
+  firstEventId: string
   /** In milliseconds. */
   now: number
   isSandbox: boolean
@@ -65,13 +65,13 @@ interface NewLeadFacts {
 export function newReferralState(
   leadId: number,
   partnerId: number,
-  { requestId, generation, now, isSandbox }: NewLeadFacts,
+  { requestId, firstEventId, now, isSandbox }: NewLeadFacts,
 ): ReferralState {
   return {
     leadId,
     partnerId,
     requestId,
-    generation,
+    firstEventId,
     seen: ['lead_received'],
     lastEvent: 'lead_received',
     lastEventAt: now,
@@ -97,8 +97,6 @@ export interface MilestoneItem {
   simulated?: true
   /** When it happened on the lead's clock, in milliseconds; when it is recorded if absent. */
   at?: number
-  /** What the record gave it before it went back: recorded again, it is the same event and the same webhook. */
-  as?: { eventId: string; sequence?: number }
   /** The request that simulated it. Sandbox only. */
   requestId?: string
 }
@@ -131,9 +129,6 @@ export interface RecordedItem {
   sequence?: number
 }
 
-/** What a workflow knows of the record: it records in no other one. */
-export type KnownRecord = Pick<ReferralState, 'generation' | 'last'>
-
 /** What a recording must know to send the next webhook itself. */
 export interface SettledUpTo {
   partnerId: number
@@ -159,13 +154,17 @@ export interface Recording extends Sent {
   /** When the lead's latest event was recorded. */
   lastEventAt: number
   closed: boolean
-  /** The record's. If this or `last` say that it is not the one that the workflow knows, nothing was recorded. */
-  generation: number
 }
 
-/** What a lead's workflow continues with after the record went back: `null` if the lead is not in it. */
-export type TakenOver = {
+/** The header with which a lead's workflow tells its activities its `firstEventId`. */
+export const FIRST_EVENT = 'first-event'
+/** The types of the failures of an activity that is refused: the lead is not the workflow's, or the record was restored. */
+export const OTHER_LEAD = 'OtherLead'
+export const UNREAD = 'Unread'
+
+/** What the record says of a lead, to its workflow. */
+export interface ReadRecord {
   state: ReferralState
-  /** What had been recorded and is not there any more, in its order: to be recorded again. */
-  again: MilestoneItem[]
-} | null
+  /** Which of the milestones that the workflow had recorded are not there any more, by their keys. */
+  lost: string[]
+}

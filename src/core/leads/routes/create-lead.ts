@@ -147,9 +147,9 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (
       if (result.kind === 'conflict') throw keyTaken(result.leadId)
       if (result.kind === 'replayed') reply.header('idempotent-replayed', 'true')
       if (result.kind === 'created') {
-        const { leadId, eventId, generation } = result
+        const { leadId, eventId } = result
         request.eventId = eventId
-        const facts = { requestId: request.id, generation, now: Date.now(), isSandbox }
+        const facts = { requestId: request.id, firstEventId: eventId, now: Date.now(), isSandbox }
         startReferral(newReferralState(leadId, partner, facts))
       }
       return result.answer

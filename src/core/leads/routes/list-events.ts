@@ -99,7 +99,7 @@ const schema = operation({
   },
   errors: [
     invalidRequest({ field: 'after', problem: 'must be the next of an earlier response, or now' }),
-    lostPlace({ generation: 28_252_800, txid: '81201', leadId: 1040, position: 2 }),
+    lostPlace({ epoch: 28_252_800, txid: '81201', leadId: 1040, position: 2 }),
     tooManyWaits(),
   ],
 })
@@ -165,8 +165,8 @@ async function endOf(sql: Sql, partnerId: number, notAfter?: FeedPosition): Prom
   return last === undefined ? BEGINNING : placeOf(last)
 }
 
-const placeOf = (row: Pick<Row, 'generation' | 'txid' | 'lead_id' | 'position'>): FeedPosition => ({
-  generation: row.generation,
+const placeOf = (row: Pick<Row, 'epoch' | 'txid' | 'lead_id' | 'position'>): FeedPosition => ({
+  epoch: row.epoch,
   txid: row.txid,
   leadId: row.lead_id,
   position: row.position,

@@ -5,7 +5,6 @@ import { endOf } from '../decisions/score-dates.ts'
 import { recordAudit } from '../../audit/statements/audit.ts'
 import { jsonb } from '../../database/jsonb.ts'
 import type { Sql } from '../../database/orm.ts'
-import { currentGeneration } from '../../record/statements/generation.ts'
 import { takesNoMore } from './lock-lead.ts'
 import { leadsChange, leadsEnd, leadsNow } from './leads-now.ts'
 import { newEventId } from './new-lead.ts'
@@ -69,7 +68,6 @@ export async function closeLead(
         event_payload: jsonb({ reason }),
         dedupe_key: LEAD_CLOSED_EVENT,
         created_at: closedAt ?? new Date(),
-        generation: currentGeneration,
       })
       .execute()
     if (by === undefined) return

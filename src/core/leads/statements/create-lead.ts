@@ -20,9 +20,7 @@ interface Conflict {
   leadId: number
 }
 
-/** `created`: in that generation of the record. */
-export type Created<Answer> = Made<Answer> &
-  ({ kind: 'created'; eventId: string; generation: number } | { kind: 'replayed' })
+export type Created<Answer> = Made<Answer> & ({ kind: 'created'; eventId: string } | { kind: 'replayed' })
 
 /**
  * Creates a lead in one statement, which also inserts the `Idempotency-Key`, if there is one: a concurrent repeat waits
@@ -41,12 +39,12 @@ export async function createLead<Answer>(
     if (earlier !== undefined) return earlier
   }
   const reserved = await creation.takeLeadId()
-  const { leadId, generation } = reserved
+  const { leadId } = reserved
   const kept = keyed && { ...keyed, response: JSON.stringify(toAnswer(leadId)) }
   const inserted = await insertLead(creation, reserved, partnerId, lead, toBody, { kept, ...extras })
   if (inserted !== undefined) {
     const answer = toAnswer(leadId, inserted.duplicateOf ?? undefined)
-    return { kind: 'created', answer, leadId, eventId: inserted.eventId, generation }
+    return { kind: 'created', answer, leadId, eventId: inserted.eventId }
   }
   const twin = keyed && (await findAnswer<Answer>(creation, keyed))
   if (twin === undefined) throw new Error('a key was taken and is not there')

@@ -1,31 +1,30 @@
 import { sql as raw } from 'kysely'
-import { currentGeneration } from '../../record/statements/generation.ts'
 import { bodyOf, sequenceOf } from '../../deliveries/statements/sequence.ts'
 import type { Sql } from '../../database/orm.ts'
 
 /** A place in a partner's feed: after this event. `position` is 0 for a closing, which is in no history. */
 export interface FeedPosition {
-  generation: number
+  epoch: number
   txid: string
   leadId: number
   position: number
 }
 
 /** Before every event. */
-export const BEGINNING: FeedPosition = { generation: 0, txid: '0', leadId: 0, position: 0 }
+export const BEGINNING: FeedPosition = { epoch: 0, txid: '0', leadId: 0, position: 0 }
 
-const PLACE = raw`(lead_events.generation, lead_events.txid, lead_events.lead_id, lead_events.position)`
+const PLACE = raw`(lead_events.epoch, lead_events.txid, lead_events.lead_id, lead_events.position)`
 
-const placeOf = ({ generation, txid, leadId, position }: FeedPosition) =>
-  raw`(${generation}::int, ${txid}::xid8, ${leadId}::bigint, ${position}::bigint)`
+const placeOf = ({ epoch, txid, leadId, position }: FeedPosition) =>
+  raw`(${epoch}::int, ${txid}::xid8, ${leadId}::bigint, ${position}::bigint)`
 
-const generationAndTxid = ['lead_events.generation', raw<string>`lead_events.txid::text`.as('txid')] as const
+const epochAndTxid = ['lead_events.epoch', raw<string>`lead_events.txid::text`.as('txid')] as const
 
 /**
  * Events of transactions that may still be under way are left for later, with all that came after them: nothing ever
- * appears before a place that was handed out. Those of an earlier generation may be from another cluster.
+ * appears before a place that was handed out. Those of an earlier epoch may be from another cluster.
  */
-const isSettled = raw<boolean>`(lead_events.generation < ${currentGeneration}
+const isSettled = raw<boolean>`(lead_events.epoch < current_epoch()
   or lead_events.txid < pg_snapshot_xmin(pg_current_snapshot()))`
 
 /** `lead.closed` has none, and is alone in its transaction: so it comes after whatever is before it there. */
@@ -44,13 +43,13 @@ export async function eventsAfter(
       .selectFrom('lead_events')
       .innerJoin('leads', 'leads.id', 'lead_events.lead_id')
       .select(['lead_events.id as event_id', 'event_name', 'event_payload', 'lead_events.created_at'])
-      .select(['lead_events.lead_id', 'leads.partner_lead_id', ...generationAndTxid])
+      .select(['lead_events.lead_id', 'leads.partner_lead_id', ...epochAndTxid])
       .select([POSITION.as('position'), sequenceOf('lead_events.id').as('sequence')])
       .$if(webhooks, (query) => query.select(bodyOf('lead_events.id').as('body')))
       .where('lead_events.partner_id', '=', partnerId)
       .where(raw<boolean>`${PLACE} > ${placeOf(after)}`)
       .where(isSettled)
-      .orderBy('lead_events.generation')
+      .orderBy('lead_events.epoch')
       // not the text of that name in the result, in which 1000 comes before 999
       .orderBy('lead_events.txid')
       .orderBy('lead_events.lead_id')
@@ -64,13 +63,13 @@ export async function eventsAfter(
 export async function lastEvent(sql: Sql, partnerId: number, notAfter?: FeedPosition) {
   return sql
     .selectFrom('lead_events')
-    .select(['lead_id', POSITION.as('position'), ...generationAndTxid])
+    .select(['lead_id', POSITION.as('position'), ...epochAndTxid])
     .where('partner_id', '=', partnerId)
     .where(isSettled)
     .$if(notAfter !== undefined, (query) =>
       query.where(raw<boolean>`${PLACE} <= ${placeOf(notAfter ?? BEGINNING)}`),
     )
-    .orderBy('generation', 'desc')
+    .orderBy('epoch', 'desc')
     .orderBy(raw`lead_events.txid`, 'desc')
     .orderBy('lead_id', 'desc')
     .orderBy('lead_events.position', 'desc')
@@ -81,10 +80,10 @@ export async function lastEvent(sql: Sql, partnerId: number, notAfter?: FeedPosi
 /**
  * What is wrong with a place that a partner continues from:
  *
- * - `foreign`: it is of a generation that begins later than the record's, or of a lead that the partner does not have. It is
+ * - `foreign`: it is of a epoch that begins later than the record's, or of a lead that the partner does not have. It is
  *   from another record or account, so that nothing of the feed is known after it.
- * - `lost`: it is of an earlier generation, and the record has no event there any more.
- * - `ahead`: it is of this generation, and after all events: the record went back, and nobody has noticed yet.
+ * - `lost`: it is of an earlier epoch, and the record has no event there any more.
+ * - `ahead`: it is of this epoch, and after all events: the record went back, and nobody has noticed yet.
  *
  * @returns `undefined` if nothing is.
  */
@@ -93,15 +92,15 @@ export async function faultOfPlace(
   partnerId: number,
   place: FeedPosition,
 ): Promise<'foreign' | 'lost' | 'ahead' | undefined> {
-  const { generation, txid, leadId, position } = place
+  const { epoch, txid, leadId, position } = place
   const { rows } = await raw<{ fault: 'foreign' | 'lost' | 'ahead' | null }>`
     select case
-      when ${generation}::int > ${currentGeneration} then 'foreign'
+      when ${epoch}::int > current_epoch() then 'foreign'
       when exists (
-        select from lead_events where partner_id = ${partnerId} and generation = ${generation}::int and txid = ${txid}::xid8
+        select from lead_events where partner_id = ${partnerId} and epoch = ${epoch}::int and txid = ${txid}::xid8
           and lead_id = ${leadId}::bigint and ${POSITION} = ${position}::bigint
       ) then null
-      when ${generation}::int < ${currentGeneration} then 'lost'
+      when ${epoch}::int < current_epoch() then 'lost'
       when not exists (select from lead_events where partner_id = ${partnerId} and ${PLACE} > ${placeOf(place)})
         then 'ahead'
       when not exists (select from leads where id = ${leadId}::bigint and partner_id = ${partnerId}) then 'foreign'
@@ -118,15 +117,15 @@ export async function placesWithNews(
     select (place.number - 1)::int as index
     from unnest(
       ${places.map(({ partnerId }) => partnerId)}::int[],
-      ${places.map(({ after }) => after.generation)}::int[],
+      ${places.map(({ after }) => after.epoch)}::int[],
       ${places.map(({ after }) => after.txid)}::text[],
       ${places.map(({ after }) => after.leadId)}::bigint[],
       ${places.map(({ after }) => after.position)}::bigint[]
-    ) with ordinality as place (partner_id, generation, txid, lead_id, position, number)
+    ) with ordinality as place (partner_id, epoch, txid, lead_id, position, number)
     where exists (
       select from lead_events
       where lead_events.partner_id = place.partner_id
-        and ${PLACE} > (place.generation, place.txid::xid8, place.lead_id, place.position)
+        and ${PLACE} > (place.epoch, place.txid::xid8, place.lead_id, place.position)
         and ${isSettled}
     )`.execute(sql)
   return rows.map(({ index }) => index)

@@ -1,13 +1,10 @@
 import { sql as raw } from 'kysely'
-import { currentGeneration } from '../../record/statements/generation.ts'
 import type { Sql } from '../../database/orm.ts'
 
 /** A new lead's id, and PostgreSQL's time. */
 export interface ReservedLeadId {
   leadId: number
   createdAt: Date
-  /** The record's by then. */
-  generation: number
 }
 
 const LARGEST_BLOCK = 64
@@ -26,7 +23,6 @@ const BLOCK_MS = 1000
 export function leadIds(sql: Sql, monotonicMs = () => performance.now()): () => Promise<ReservedLeadId> {
   let ids: number[] = []
   let now = new Date(0)
-  let generation = 0
   let size = 1
   let takenAt = Number.NEGATIVE_INFINITY
   let refill: Promise<void> | undefined
@@ -35,7 +31,7 @@ export function leadIds(sql: Sql, monotonicMs = () => performance.now()): () => 
 
   async function takeBlock(): Promise<void> {
     size = ageMs() < BLOCK_MS ? Math.min(size * 2, LARGEST_BLOCK) : 1
-    ;({ ids, now, generation } = await take(sql, size))
+    ;({ ids, now } = await take(sql, size))
     takenAt = monotonicMs()
   }
 
@@ -44,7 +40,7 @@ export function leadIds(sql: Sql, monotonicMs = () => performance.now()): () => 
       const leadId = ageMs() < BLOCK_MS ? ids.shift() : undefined
       if (leadId !== undefined) {
         const createdAt = new Date(now.getTime() + ageMs())
-        return { leadId, createdAt, generation }
+        return { leadId, createdAt }
       }
       refill ??= takeBlock().finally(() => (refill = undefined))
       await refill
@@ -52,11 +48,10 @@ export function leadIds(sql: Sql, monotonicMs = () => performance.now()): () => 
   }
 }
 
-async function take(sql: Sql, size: number): Promise<{ ids: number[]; now: Date; generation: number }> {
-  const { rows } = await raw<{ id: number; now: Date; generation: number }>`
-    select nextval(pg_get_serial_sequence('leads', 'id'))::int as id, clock_timestamp() as now,
-      ${currentGeneration} as generation
+async function take(sql: Sql, size: number): Promise<{ ids: number[]; now: Date }> {
+  const { rows } = await raw<{ id: number; now: Date }>`
+    select nextval(pg_get_serial_sequence('leads', 'id'))::int as id, clock_timestamp() as now
     from generate_series(1, ${size}::int)`.execute(sql)
-  const { now = new Date(), generation = 0 } = rows[0] ?? {}
-  return { ids: rows.map(({ id }) => id), now, generation }
+  const { now = new Date() } = rows[0] ?? {}
+  return { ids: rows.map(({ id }) => id), now }
 }

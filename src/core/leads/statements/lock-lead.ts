@@ -2,7 +2,6 @@ import { sql as raw } from 'kysely'
 import type { MilestoneItem } from '../decisions/referral.ts'
 import { compiledOnce } from '../../database/compiled-once.ts'
 import type { Sql } from '../../database/orm.ts'
-import { currentGeneration } from '../../record/statements/generation.ts'
 import { leadsNow } from './leads-now.ts'
 
 /** Whether a row of `leads` takes no more milestones: it is closed or erased. */
@@ -13,8 +12,7 @@ const selectLead = compiledOnce<{ leadId: number; keys: string[] }>()((sql, valu
     .selectFrom('leads')
     .select(['id', 'partner_id as partnerId', 'partner_lead_id as partnerLeadId', 'status'])
     .select(['next_position as nextPosition', 'next_sequence as nextSequence', 'anchor_at as anchorAt'])
-    .select(['clock_offset as clockOffset', 'last_event_at as lastEventAt', 'generation'])
-    .select(currentGeneration.as('current'))
+    .select(['clock_offset as clockOffset', 'last_event_at as lastEventAt'])
     .select(takesNoMore.as('isClosed'))
     .select(leadsNow.as('now'))
     .select(

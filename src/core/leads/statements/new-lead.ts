@@ -2,7 +2,6 @@ import { type RawBuilder, sql as raw } from 'kysely'
 import { epochMsOf, newUuid } from '../../values/uuid.ts'
 import { eachField, type OptionalField, optionalFieldNames } from '../decisions/lead-fields.ts'
 import type { WebhookFacts } from '../../deliveries/decisions/webhook-facts.ts'
-import { currentGeneration } from '../../record/statements/generation.ts'
 import { insertKey, type KeyedRequest, requestHashPlace } from '../../idempotency/statements/answers.ts'
 import { jsonb } from '../../database/jsonb.ts'
 import type { ReservedLeadId } from './ids.ts'
@@ -94,15 +93,13 @@ export async function insertLead(
   const { rows } = await raw<{ duplicate_of: number | null }>`
     with earlier as materialized (${earlier}), ${key}, lead as (
       insert into leads (id, partner_id, personal, email_hash, ${optionalColumns}, status, next_position, next_sequence,
-        last_event_at, created_at, updated_at, generation)
+        last_event_at, created_at, updated_at)
       select ${ids}, ${personal}, ${hashOfBorrower(lead, personal, encryptionKeys)}, ${raw.join(Object.values(fields))},
-        'lead_received', 2, 2, ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${currentGeneration}
+        'lead_received', 2, 2, ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${createdAt}::timestamptz
       from key
     ), event as (
-      insert into lead_events (lead_id, partner_id, id, position, event_name, event_payload, dedupe_key, created_at,
-        generation)
-      select ${ids}, ${eventId}, 1, 'lead_received', ${jsonb(eventPayload)}, 'lead_received', ${createdAt}::timestamptz,
-        ${currentGeneration}
+      insert into lead_events (lead_id, partner_id, id, position, event_name, event_payload, dedupe_key, created_at)
+      select ${ids}, ${eventId}, 1, 'lead_received', ${jsonb(eventPayload)}, 'lead_received', ${createdAt}::timestamptz
       from key
     )
     insert into deliveries (lead_id, partner_id, event_id, sequence, body, next_attempt_at, request_id)

@@ -8,6 +8,8 @@ export interface OpenLead {
   status: MilestoneName
   /** Whether a webhook is still to be sent. */
   isSending: boolean
+  /** Whether the record was restored since its workflow read it. */
+  isUnread: boolean
 }
 
 /**
@@ -23,10 +25,17 @@ export async function openAmong(sql: Sql, ids: readonly number[]): Promise<OpenL
   return ids.length === 0 ? [] : openOnes(sql).where('leads.id', 'in', ids).execute()
 }
 
+/** Whether the record was restored, and workflows are still to read it. */
+export async function hasUnread(sql: Sql): Promise<boolean> {
+  const [unread] = await openOnes(sql).where('leads.restored_at', 'is not', null).limit(1).execute()
+  return unread !== undefined
+}
+
 function openOnes(sql: Sql) {
   return sql
     .selectFrom('leads')
     .select(['leads.id', 'leads.status'])
+    .select(raw<boolean>`leads.restored_at is not null`.as('isUnread'))
     .select(
       raw<boolean>`exists (select from deliveries where lead_id = leads.id and state = 'pending')`.as(
         'isSending',

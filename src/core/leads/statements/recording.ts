@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { decideMilestones, type RecordingDecision } from '../decisions/recording-decision.ts'
-import { isMocked, type KnownRecord, type MilestoneItem, type Recording } from '../decisions/referral.ts'
+import { isMocked, type MilestoneItem, type Recording } from '../decisions/referral.ts'
 import { endOf } from '../decisions/score-dates.ts'
 import { leaseOf, type StartedAttempt } from '../../deliveries/statements/new-attempt.ts'
 import { type OpenedFirst, openFirst } from '../../deliveries/statements/open-first.ts'
@@ -14,8 +14,6 @@ export interface RecordingOptions {
   opening?: Opening | undefined
   /** Whether milestones may be simulated, and events are limited. */
   isSandbox?: boolean
-  /** Only in this record: not in another generation, nor in one that knows less. */
-  known?: KnownRecord | undefined
 }
 
 /** A first attempt that may be opened with the recording: only once all of the lead's webhooks up to `after` are settled. */
@@ -47,18 +45,17 @@ export async function recordMilestones(
   leadId: number,
   items: readonly MilestoneItem[],
   toBody: WebhookBody,
-  { opening, isSandbox = false, known: expected }: RecordingOptions = {},
+  { opening, isSandbox = false }: RecordingOptions = {},
 ): Promise<Recorded | undefined> {
   return sql.transaction().execute(async (trx) => {
     const lead = await lockLead(trx, leadId, items)
     if (lead === undefined) return undefined
-    const isMeant = expected === undefined || isKnown(lead, expected)
     const known = new Map(Object.entries(lead.known))
     // counted once the lead is locked
     const scoreUpdates = isSandbox && items.some(isMocked) && (await countScoreUpdates(trx, leadId))
     const mock = scoreUpdates === false ? undefined : { leadId, scoreUpdates }
-    const tools = { now: lead.now, generation: lead.current, newEventId, mock, isSandbox }
-    const decision = decideMilestones(lead, known, isMeant ? items : [], tools)
+    const tools = { now: lead.now, newEventId, mock, isSandbox }
+    const decision = decideMilestones(lead, known, items, tools)
     const recording = answerOf(lead, decision)
     const { partnerId } = lead
     if (decision.events.length === 0) return { partnerId, recording }
@@ -71,9 +68,6 @@ export async function recordMilestones(
   })
 }
 
-const isKnown = ({ current, nextSequence }: LockedLead, { generation, last }: KnownRecord) =>
-  current === generation && nextSequence > last
-
 async function countScoreUpdates(trx: Sql, leadId: number): Promise<number> {
   const { count } = await trx
     .selectFrom('lead_events')
@@ -85,7 +79,7 @@ async function countScoreUpdates(trx: Sql, leadId: number): Promise<number> {
 }
 
 function rowsOf(
-  { id: leadId, partnerId, partnerLeadId, current: generation }: LockedLead,
+  { id: leadId, partnerId, partnerLeadId }: LockedLead,
   { events }: RecordingDecision,
   toBody: WebhookBody,
 ) {
@@ -100,7 +94,6 @@ function rowsOf(
       dedupe_key: event.dedupeKey,
       score_period: event.scorePeriod,
       created_at: event.createdAt,
-      generation,
     })),
     deliveries: events.flatMap(({ eventId, name, payload, createdAt, sequence, requestId }) => {
       if (sequence === undefined) return []
@@ -135,7 +128,6 @@ async function append(
       status: lead.status,
       next_position: lead.nextPosition,
       next_sequence: lead.nextSequence,
-      generation: lead.generation,
       anchor_at: lead.anchorAt,
       last_event_at: lead.lastEventAt,
       updated_at: leadsChange,
@@ -144,10 +136,7 @@ async function append(
     .execute()
 }
 
-function answerOf(
-  { clockOffset, isClosed, current: generation }: LockedLead,
-  { outcomes, lead }: RecordingDecision,
-): Recording {
+function answerOf({ clockOffset, isClosed }: LockedLead, { outcomes, lead }: RecordingDecision): Recording {
   return {
     outcomes,
     status: lead.status,
@@ -157,6 +146,5 @@ function answerOf(
     last: lead.nextSequence - 1,
     lastEventAt: lead.lastEventAt.getTime(),
     closed: isClosed,
-    generation,
   }
 }

@@ -3,7 +3,6 @@ import { type DeliveryFailure, failureReason, type ReferralState } from '../deci
 import { endOf } from '../decisions/score-dates.ts'
 import type { MilestoneName } from '../decisions/milestones.ts'
 import { leadRequest } from './lead-request.ts'
-import { currentGeneration } from '../../record/statements/generation.ts'
 import type { Sql } from '../../database/orm.ts'
 
 /** A lead's state according to the record: the input of its workflow. */
@@ -12,7 +11,6 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
     .selectFrom('leads')
     .select(['anchor_at', 'clock_offset', 'closed_at', 'erased_at', 'partner_id', 'last_event_at'])
     .select(raw<number>`next_sequence - 1`.as('last'))
-    .select(currentGeneration.as('generation'))
     .select(leadRequest.as('requestId'))
     .select(raw<boolean>`exists (select from deployment where environment = 'sandbox')`.as('isSandbox'))
     .where('id', '=', leadId)
@@ -21,6 +19,7 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
   const facts = await sql
     .selectFrom('lead_events')
     .select([
+      raw<string>`min(id) filter (where position = 1)`.as('firstEventId'),
       raw<MilestoneName[]>`array_agg(distinct event_name)`.as('seen'),
       raw<MilestoneName>`(array_agg(event_name order by position desc))[1]`.as('lastEvent'),
       raw<number | null>`max(score_period)`.as('period'),
@@ -34,7 +33,7 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
     leadId,
     partnerId: lead.partner_id,
     ...(lead.requestId !== null && { requestId: lead.requestId }),
-    generation: lead.generation,
+    firstEventId: facts.firstEventId,
     seen: facts.seen,
     lastEvent: facts.lastEvent,
     lastEventAt: lead.last_event_at.getTime(),

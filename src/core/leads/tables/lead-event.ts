@@ -26,7 +26,7 @@ export const LeadEvent = defineEntity({
     /** The order in which events became visible, for readers that follow all leads. */
     txid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()'),
     /** Of the record: transaction ids begin anew in another cluster, and after a restore some come twice. */
-    generation: p.integer().default(1),
+    epoch: p.integer().defaultRaw('current_epoch()'),
   },
   checks: [
     {
@@ -50,6 +50,6 @@ export const LeadEvent = defineEntity({
     { name: 'lead_events_dedupe_key_unique', properties: ['lead', 'dedupeKey'] },
   ],
   indexes: [
-    { name: 'lead_events_in_order_index', properties: ['partner', 'generation', 'txid', 'lead', 'position'] },
+    { name: 'lead_events_in_order_index', properties: ['partner', 'epoch', 'txid', 'lead', 'position'] },
   ],
 })

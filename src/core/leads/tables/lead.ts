@@ -48,8 +48,8 @@ export const Lead = defineEntity({
     holdReference: p.text().nullable(),
     createdAt: instant(),
     updatedAt: instant(),
-    /** Of the record, when an event of the lead was last written: what it has written since then keeps its sequences. */
-    generation: p.integer().default(1),
+    /** When the record was restored, until the lead's workflow has read it. */
+    restoredAt: instant().nullable(),
   },
   checks: [
     { name: 'leads_status_check', expression: oneOf('status', statuses) },
@@ -73,6 +73,10 @@ export const Lead = defineEntity({
       name: 'leads_partner_lead_id_prefix_index',
       expression:
         'create index leads_partner_lead_id_prefix_index on leads (partner_id, partner_lead_id text_pattern_ops, id) where partner_lead_id is not null',
+    },
+    {
+      name: 'leads_restored_index',
+      expression: 'create index leads_restored_index on leads (id) where restored_at is not null',
     },
     {
       name: 'leads_email_hash_index',

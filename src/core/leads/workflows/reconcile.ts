@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client'
 import { readRecordSignal, wakeSignal } from '../../../../workflows/messages.ts'
-import { type OpenLead, openAmong, openLeads } from '../statements/open-leads.ts'
+import { hasUnread, type OpenLead, openAmong, openLeads } from '../statements/open-leads.ts'
 import { overdueLeads } from '../statements/overdue-leads.ts'
 import type { Sql } from '../../database/orm.ts'
 import { forEachInFlight } from '../../temporal/in-flight.ts'
@@ -43,7 +43,8 @@ export function compareLeads(given: Pick<Dependencies, 'client' | 'sql' | 'refer
       told.onFailure(error, leadId)
     }
     const dependencies = { ...given, ...told, onFailure }
-    const started = all
+    const isFull = all || (await hasUnread(given.sql))
+    const started = isFull
       ? (await reconcile(dependencies)).started
       : await restartEnded(dependencies, endedSince)
     const overdue = await refreshOverdue(dependencies)
@@ -96,7 +97,8 @@ export async function refreshOverdue(dependencies: Dependencies): Promise<number
 /**
  * Compares all open leads with the running workflows. Starts missing workflows from the record, which repeats no webhook
  * and moves no date. After a reset, or when Temporal was put back from a copy, a workflow may know less than the record:
- * one with another status, or without a failing or held webhook while one is open, is told to read it again.
+ * one with another status, or without a failing or held webhook while one is open, is told to read it again, and each one
+ * after a restore.
  *
  * @param dryRun only reports what it would do.
  */
@@ -143,8 +145,8 @@ interface Told {
 }
 
 /** A webhook that is being sent at this moment looks like one that the workflow does not know of: it reads in vain. */
-function isKnown({ status, isSending }: OpenLead, told: Told | undefined): boolean {
-  return told?.status === status && !(isSending && told.delivery === 'ok')
+function isKnown({ status, isSending, isUnread }: OpenLead, told: Told | undefined): boolean {
+  return !isUnread && told?.status === status && !(isSending && told.delivery === 'ok')
 }
 
 /** What each running workflow tells, from the visibility store, which may be slightly behind. */

@@ -14,7 +14,6 @@ import {
   milestoneUpdate,
   type SimulateRequest,
   simulateUpdate,
-  takeOverUpdate,
 } from '../../../../workflows/messages.ts'
 import { loadReferralState } from '../statements/referral-states.ts'
 import { isUnstarted, markStarted } from '../statements/workflow-starts.ts'
@@ -24,7 +23,6 @@ import type { ReferralState } from '../decisions/referral.ts'
 import { referralId, TASK_QUEUE } from '../../temporal/names.ts'
 import { isTimeUp } from '../../temporal/time-up.ts'
 import { startAttributes } from '../../temporal/search-attributes.ts'
-import { type OnCutOff, type StartState, startStateOf } from './start-state.ts'
 
 /** How long a call may take while Temporal is away: the sweep does from the record what it could not. */
 const CALL_LIMIT_MS = 10_000
@@ -38,10 +36,7 @@ type LeadSignal = SignalDefinition<[unknown?]> | string
 export interface Referrals {
   /** Starts the lead's workflow unless it runs, and says so in the record. */
   start(state: ReferralState): Promise<void>
-  /**
-   * Starts it from the record, and with what its former run had not recorded if that was ended from outside. False when
-   * there is no such lead.
-   */
+  /** Starts it from the record. False when there is no such lead. */
   startFromRecord(leadId: number): Promise<boolean>
   /** Starts the workflow of a lead that never had one, from the record, unless another process has done so. */
   startFirst(leadId: number): Promise<void>
@@ -75,49 +70,40 @@ export interface Referrals {
     args: Args,
     id?: string,
   ): Promise<Answer | undefined>
-  /**
-   * Has the workflow continue with what the record has, which was restored, after starting it if it does not run. False when
-   * neither Temporal nor the record has the lead.
-   */
-  takeOver(leadId: number): Promise<boolean>
 }
 
 interface Dependencies {
   client: Client
   sql: Sql
   callLimitMs?: number
-  /** Told of each workflow that is started again after it was ended from outside. */
-  onCutOff?: OnCutOff
 }
 
 /** The one way in which leads' workflows are started and spoken to. */
-export function createReferrals(dependencies: Dependencies): Referrals {
-  const { client, sql, callLimitMs = CALL_LIMIT_MS } = dependencies
+export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: Dependencies): Referrals {
   const limited = <Result>(call: () => Promise<Result>) => client.withDeadline(Date.now() + callLimitMs, call)
 
-  const load = (leadId: number) => limited(() => startStateOf(dependencies, leadId))
+  const load = (leadId: number) => loadReferralState(sql, leadId)
 
-  async function startWith(start: StartState): Promise<void> {
-    await limited(() => client.workflow.start('referral', optionsOf(start)))
-    await markStarted(sql, start.state.leadId)
+  async function start(state: ReferralState): Promise<void> {
+    await limited(() => client.workflow.start('referral', optionsOf(state)))
+    await markStarted(sql, state.leadId)
   }
 
   async function startFromRecord(leadId: number): Promise<boolean> {
-    const start = await load(leadId)
-    if (start !== undefined) await startWith(start)
-    return start !== undefined
+    const state = await load(leadId)
+    if (state !== undefined) await start(state)
+    return state !== undefined
   }
 
   async function startFirst(leadId: number): Promise<void> {
-    const state = (await isUnstarted(sql, leadId)) ? await loadReferralState(sql, leadId) : undefined
-    if (state !== undefined) await startWith({ state })
+    if (await isUnstarted(sql, leadId)) await startFromRecord(leadId)
   }
 
   /** `send`, or `begin` from the record when its workflow does not run. False when there is no such lead. */
   async function reach(
     leadId: number,
     send: () => Promise<unknown>,
-    begin: (start: StartState) => Promise<unknown>,
+    begin: (state: ReferralState) => Promise<unknown>,
   ): Promise<boolean> {
     try {
       await limited(send)
@@ -125,9 +111,9 @@ export function createReferrals(dependencies: Dependencies): Referrals {
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error
     }
-    const start = await load(leadId)
-    if (start === undefined) return false
-    await begin(start)
+    const state = await load(leadId)
+    if (state === undefined) return false
+    await begin(state)
     return true
   }
 
@@ -137,8 +123,8 @@ export function createReferrals(dependencies: Dependencies): Referrals {
     return reach(
       leadId,
       () => client.workflow.getHandle(referralId(leadId)).signal(name, ...signalArgs),
-      async (start) => {
-        const options = { ...optionsOf(start), signal: name, signalArgs }
+      async (state) => {
+        const options = { ...optionsOf(state), signal: name, signalArgs }
         await limited(() => client.workflow.signalWithStart('referral', options))
         await markStarted(sql, leadId)
       },
@@ -152,8 +138,8 @@ export function createReferrals(dependencies: Dependencies): Referrals {
         const handle = client.workflow.getHandle(referralId(leadId))
         answer = await handle.executeUpdate(milestoneUpdate, { args: [request] })
       }
-      await reach(leadId, ask, async (start) => {
-        await startWith(start)
+      await reach(leadId, ask, async (state) => {
+        await start(state)
         await limited(ask)
       })
     } catch (error) {
@@ -170,9 +156,9 @@ export function createReferrals(dependencies: Dependencies): Referrals {
     args: Args,
     updateId?: string,
   ): Promise<Answer | undefined> {
-    const start = await load(leadId)
-    if (start === undefined || start.state.closing) return undefined
-    const startWorkflowOperation = new WithStartWorkflowOperation('referral', optionsOf(start))
+    const state = await load(leadId)
+    if (state === undefined || state.closing) return undefined
+    const startWorkflowOperation = new WithStartWorkflowOperation('referral', optionsOf(state))
     const options = { args, startWorkflowOperation, ...(updateId !== undefined && { updateId }) }
     const answer = await limited(() => client.workflow.executeUpdateWithStart(definition, options))
     await markStarted(sql, leadId)
@@ -192,24 +178,8 @@ export function createReferrals(dependencies: Dependencies): Referrals {
   const close = (leadId: number, reason: CloseReason, id?: string) =>
     update(leadId, closeUpdate, [{ reason }], id)
 
-  async function takeOver(leadId: number): Promise<boolean> {
-    return reach(
-      leadId,
-      () => client.workflow.getHandle(referralId(leadId)).executeUpdate(takeOverUpdate),
-      async (start) => {
-        const { state, carried } = start
-        if (carried === undefined && state.closing && state.next > state.last) return
-        const startWorkflowOperation = new WithStartWorkflowOperation('referral', optionsOf(start))
-        await limited(() =>
-          client.workflow.executeUpdateWithStart(takeOverUpdate, { startWorkflowOperation }),
-        )
-        await markStarted(sql, leadId)
-      },
-    )
-  }
-
   return {
-    start: (state) => startWith({ state }),
+    start,
     startFromRecord,
     startFirst,
     signal,
@@ -217,16 +187,15 @@ export function createReferrals(dependencies: Dependencies): Referrals {
     simulate,
     close,
     update,
-    takeOver,
   }
 }
 
 /** One run at a time of each lead, however many ask for it; a closed one may come back. */
-function optionsOf({ state, carried }: StartState) {
+function optionsOf(state: ReferralState) {
   return {
     workflowId: referralId(state.leadId),
     taskQueue: TASK_QUEUE,
-    args: carried === undefined ? [state] : [state, carried],
+    args: [state] as [ReferralState],
     workflowIdConflictPolicy: 'USE_EXISTING' as const,
     workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
     staticSummary: `Lead ${state.leadId} of partner ${state.partnerId}`,

@@ -11,5 +11,7 @@ export const Partner = defineEntity({
     /** Whether it changes its endpoint itself in production; in a sandbox each does. */
     selfService: p.boolean().default(false),
     createdAt: instant().defaultRaw('now()'),
+    /** When the record was restored, until the partner is told. */
+    restoredAt: instant().nullable(),
   },
 })

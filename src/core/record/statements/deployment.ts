@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import { v4 as uuid } from 'uuid'
 import type { Environment } from '../../values/environment.ts'
-import { firstGeneration } from './generation.ts'
+import { secondsSince2026 } from './epoch.ts'
 import { migrate } from '../../database/schema/migrating.ts'
 import { type Orm, type Sql, sqlOf } from '../../database/orm.ts'
 
@@ -36,7 +36,7 @@ const findDeployment = (sql: Sql) => sql.selectFrom('deployment').select(['id', 
 async function create(sql: Sql, environment: Environment): Promise<void> {
   await sql
     .insertInto('deployment')
-    .values({ id: uuid(), environment, generation: firstGeneration })
+    .values({ id: uuid(), environment, epoch: secondsSince2026 })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }

@@ -10,13 +10,8 @@ export const Deployment = defineEntity({
     id: p.uuid().primary(),
     environment: p.text().$type<Environment>(),
     createdAt: instant().defaultRaw('now()'),
-    /** In seconds since 2026; raised when the record may have gone back: see `generation.ts`. */
-    generation: p.integer().default(1),
-    /** Of the PostgreSQL cluster that it is in. */
-    systemIdentifier: p.text().nullable(),
-    timeline: p.integer().nullable(),
-    /** When a worker was last at work: how far a restored record reaches. */
-    aliveAt: instant().nullable(),
+    /** In seconds since 2026; staff raise it when the record was restored: see `epoch.ts`. */
+    epoch: p.integer(),
   },
   checks: [{ name: 'deployment_environment_check', expression: oneOf('environment', environments) }],
   indexes: [

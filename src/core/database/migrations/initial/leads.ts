@@ -38,7 +38,7 @@ create table leads (
   hold_reference text,
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  generation int not null default 1,
+  restored_at timestamptz,
   email_hash text,
   constraint leads_counters_check check (next_position >= 1 and next_sequence >= 1),
   constraint leads_personal_check check (personal is not null or erased_at is not null),
@@ -58,6 +58,7 @@ create index leads_open_index on leads (partner_id, id) where closed_at is null;
 create index leads_closed_index on leads (partner_id, id) where closed_at is not null;
 create index leads_email_hash_index on leads (email_hash, partner_id, id) where email_hash is not null;
 create index leads_unstarted_index on leads (created_at) where workflow_started_at is null;
+create index leads_restored_index on leads (id) where restored_at is not null;
 create index leads_ended_index on leads (closed_at, id)
   where closed_at is not null and erased_at is null and held_at is null;
 
@@ -79,7 +80,7 @@ create table lead_events (
   score_period int,
   created_at timestamptz not null,
   txid xid8 not null default pg_current_xact_id(),
-  generation int not null default 1,
+  epoch int not null default current_epoch(),
   constraint lead_events_history_check check ((position is null) = (event_name = 'lead.closed')),
   constraint lead_events_position_unique unique (lead_id, position),
   constraint lead_events_dedupe_key_unique unique (lead_id, dedupe_key),
@@ -88,7 +89,7 @@ create table lead_events (
     or score_period >= 1 and event_name = 'score_update' and dedupe_key = 'score_update#' || score_period::text
   )
 );
-create index lead_events_in_order_index on lead_events (partner_id, generation, txid, lead_id, position);
+create index lead_events_in_order_index on lead_events (partner_id, epoch, txid, lead_id, position);
 
 create table idempotency_keys (
   partner_id int

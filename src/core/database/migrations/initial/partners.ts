@@ -5,7 +5,8 @@ create table partners (
   name text not null,
   contact_email text,
   self_service boolean not null default false,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  restored_at timestamptz
 );
 
 create table api_keys (

@@ -1,0 +1,46 @@
+import { expect, it } from '@jest/globals'
+import { createMailer } from '../../activities/mailer.ts'
+import { tellRestored } from '../../activities/tell-restored.ts'
+import { addPartner } from '../../src/core/partners/statements/partner.ts'
+import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
+import { raiseEpoch } from '../../src/core/record/statements/epoch.ts'
+import { createLogger } from '../../src/logger.ts'
+import { fillDeliveries } from '../support/deliveries.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { openDatabase } from '../support/open-database.ts'
+
+const CONTACTS = ['one@lender.example', 'two@lender.example'] as const
+
+it('tells each partner that has leads of a restore, once, and later one whose address is refused', async () => {
+  const { sql, orm, partnerId } = await openDatabase()
+  await requireDeployment(sql, 'sandbox')
+  const { id: second } = await addPartner(orm.em.fork(), { name: 'Second Lender' })
+  const { id: withoutLeads } = await addPartner(orm.em.fork(), { name: 'Third Lender' })
+  for (const [index, id] of [partnerId, second, withoutLeads].entries())
+    await sql
+      .updateTable('partners')
+      .set({ contact_email: CONTACTS[index] ?? 'three@lender.example' })
+      .where('id', '=', id)
+      .execute()
+  for (const id of [partnerId, second]) await fillDeliveries(sql, id, 1, 'delivered')
+  const mailServer = await startMailServer()
+  const mailer = createMailer({
+    environment: 'production',
+    deployment: 'test',
+    smtpUrl: mailServer.url,
+    isCatcher: false,
+    from: 'service@service.example',
+    allowDomains: [],
+  })
+  const tell = async () => {
+    await tellRestored({ sql, mailer, log: createLogger('silent', 'worker') })
+    return mailServer.mails.map(({ to }) => to)
+  }
+  expect(await tell()).toEqual([])
+  await sql.transaction().execute((trx) => raiseEpoch(trx))
+  mailServer.refusing = [CONTACTS[0]]
+  expect(await tell()).toEqual([CONTACTS[1]])
+  mailServer.refusing = false
+  expect(await tell()).toEqual([CONTACTS[1], CONTACTS[0]])
+  expect(await tell()).toHaveLength(2)
+})

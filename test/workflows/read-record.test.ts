@@ -1,0 +1,254 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { readRecordSignal, type ReferralView } from '../../workflows/messages.ts'
+import { hasUnread } from '../../src/core/leads/statements/open-leads.ts'
+import { loadReferralState } from '../../src/core/leads/statements/referral-states.ts'
+import { findEvents } from '../../src/core/leads/statements/partner-reads.ts'
+import type { SignalledMilestone } from '../../src/core/leads/decisions/milestones.ts'
+import { SCORE_PERIOD_MS } from '../../src/core/leads/decisions/score-dates.ts'
+import { newEventId } from '../../src/core/leads/statements/new-lead.ts'
+import { reconcile, restartEnded } from '../../src/core/leads/workflows/reconcile.ts'
+import { raiseEpoch } from '../../src/core/record/statements/epoch.ts'
+import { TASK_QUEUE } from '../../src/core/temporal/names.ts'
+import { forget } from '../support/forget.ts'
+import { leadsOf } from '../support/leads.ts'
+import { holdRow } from '../support/row-lock.ts'
+import { prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { startScoreServer } from '../support/score-server.ts'
+import { until } from '../support/until.ts'
+
+describe('a workflow whose record went back', () => {
+  let service: Service
+  let partner: TestPartner
+  let leads: ReturnType<typeof leadsOf>
+  let leadId: number
+
+  beforeAll(async () => {
+    service = await prepareService()
+    partner = await service.addPartner()
+    leads = leadsOf(service, partner)
+    await service.startWorker()
+  })
+
+  beforeEach(async () => {
+    partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
+    leadId = await leads.start()
+    await delivered(1)
+  })
+
+  const handle = () => service.client.workflow.getHandle(`lead-${leadId}`)
+  const view = () => handle().query<ReferralView>('state')
+  const record = (name: SignalledMilestone, id?: string) =>
+    service.referrals.record(leadId, { name, ...(id !== undefined && { id }) })
+  const read = () => service.referrals.signal(leadId, readRecordSignal)
+  /** In the record, and known to the workflow: an answer of before a loss would tell it of that. */
+  const delivered = (sequence: number) =>
+    until(async () => {
+      const rows = service.sql.selectFrom('deliveries').select('state').where('lead_id', '=', leadId)
+      const [row] = await rows.where('sequence', '=', sequence).execute()
+      return row?.state === 'delivered' && (await view()).next > sequence
+    })
+  const history = async () =>
+    ((await findEvents(service.sql, partner.id, leadId)) ?? []).map(
+      ({ event_name: name, created_at: at }) => [name, at.getTime()],
+    )
+
+  it('reads it again by no answer that is only late', async () => {
+    await record('escrow_funded')
+    await delivered(2)
+    const answering = Promise.withResolvers<void>()
+    partner.endpoint.answer = (_, response) =>
+      void answering.promise.then(() => response.writeHead(200).end())
+    const { runId } = await handle().describe()
+    // its recording waits a second for the webhook; that of the milestone after it does not
+    await service.referrals.signal(leadId, 'score_update')
+    await partner.endpoint.until(() => leads.arrivals(leadId).length === 3)
+    await record('contract_signed')
+    answering.resolve()
+    await delivered(4)
+    expect((await handle().describe()).runId).toBe(runId)
+  })
+
+  it('records again what it had recorded, at its date, as other events, and counts it once', async () => {
+    await record('client_account_created')
+    await record('client_engaged_in_chat', 'a')
+    await record('escrow_funded')
+    await delivered(3)
+    const { signals, anchor } = await view()
+    const before = await history()
+    await forget(service.sql, leadId, 1)
+    await service.sql.transaction().execute((trx) => raiseEpoch(trx))
+    expect(await hasUnread(service.sql)).toBe(true)
+    expect((await reconcile(service)).refreshed).toContain(leadId)
+    await delivered(1003)
+    expect(await history()).toEqual(before)
+    expect(await view()).toMatchObject({ signals, anchor })
+    await until(async () => !(await hasUnread(service.sql)))
+    const arrivals = leads.arrivals(leadId)
+    expect(arrivals.map(({ event }) => event.data.sequence)).toEqual([1, 2, 3, 1002, 1003])
+    expect(new Set(arrivals.map(({ id }) => id)).size).toBe(5)
+  })
+
+  it('reads it before it records anything, and answers whoever waits', async () => {
+    await record('contract_signed')
+    await delivered(2)
+    const before = await history()
+    await forget(service.sql, leadId, 1)
+    await service.sql.transaction().execute((trx) => raiseEpoch(trx))
+    expect(await record('escrow_funded')).toMatchObject({ outcome: 'accepted' })
+    await leads.recorded(leadId, 'escrow_funded')
+    expect((await history()).slice(0, 2)).toEqual(before)
+  })
+
+  it('finds that by itself when it hears of the record', async () => {
+    await record('contract_signed')
+    await delivered(2)
+    await forget(service.sql, leadId, 1)
+    await record('client_engaged_in_chat', 'a')
+    await leads.recorded(leadId, 'contract_signed')
+    expect((await view()).notes.at(-1)).toMatchObject({ what: 'record' })
+  })
+
+  it('keeps what arrived and is not recorded, and what arrives while it reads', async () => {
+    const held = await holdRow(service.sql, 'leads', `id = ${leadId}`)
+    await service.referrals.signal(leadId, 'client_account_created')
+    await held.reached()
+    for (const name of ['contract_signed', 'client_engaged_in_chat'])
+      await service.referrals.signal(leadId, name)
+    await read()
+    const readable = Promise.withResolvers<void>()
+    const locking = service.sql.transaction().execute(async (trx) => {
+      await raw`lock table leads in access exclusive mode`.execute(trx)
+      await readable.promise
+    })
+    await held.release()
+    await isPending('readRecord')
+    await service.referrals.signal(leadId, 'escrow_funded')
+    readable.resolve()
+    await locking
+    await leads.recorded(leadId, 'escrow_funded')
+    expect(await leads.names(leadId)).toEqual([
+      'lead_received',
+      'client_account_created',
+      'contract_signed',
+      'client_engaged_in_chat',
+      'escrow_funded',
+    ])
+  })
+  const isPending = (activity: string) =>
+    until(async () => {
+      const { raw: described } = await handle().describe()
+      return described.pendingActivities?.some(({ activityType }) => activityType?.name === activity)
+    })
+
+  it('asks for gains again that it never had', async () => {
+    await record('escrow_funded')
+    await record('score_update', 'a')
+    await delivered(3)
+    await forget(service.sql, leadId, 2)
+    await read()
+    await leads.recorded(leadId, 'score_update')
+    await until(async () => leads.arrivals(leadId).length === 4)
+    const updates = leads.arrivals(leadId).filter(({ event }) => event.type === 'score_update')
+    expect(new Set(updates.map(({ id }) => id)).size).toBe(2)
+  })
+
+  it('ends when it would have ended', async () => {
+    await record('mortgage_ready')
+    await delivered(2)
+    const { endsAt } = await view()
+    await forget(service.sql, leadId, 1)
+    await read()
+    await delivered(2)
+    expect((await view()).endsAt).toBe(endsAt)
+  })
+
+  it('leaves a webhook alone that waits for its next attempt and is not there any more', async () => {
+    partner.endpoint.answer = (_, response) => void response.writeHead(500, { 'retry-after': '600' }).end()
+    await record('contract_signed')
+    await until(async () => ((await view()).failure?.failures ?? 0) > 0)
+    partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
+    await forget(service.sql, leadId, 1)
+    await read()
+    await delivered(2)
+    await record('escrow_funded')
+    await delivered(3)
+    const taken = leads.arrivals(leadId).map(({ event }) => event.data.sequence)
+    expect(taken).toEqual([1, 2, 2, 3])
+  })
+
+  it('stays closed if somebody closed it', async () => {
+    partner.endpoint.answer = (_, response) => void response.writeHead(500, { 'retry-after': '600' }).end()
+    await record('contract_signed')
+    await service.referrals.signal(leadId, 'close', { reason: 'withdrew' })
+    const closing = () => service.sql.selectFrom('leads').select('close_reason').where('id', '=', leadId)
+    await until(async () => (await closing().executeTakeFirst())?.close_reason === 'withdrew')
+    partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
+    await forget(service.sql, leadId, 1)
+    await read()
+    expect(await handle().result()).toBe('withdrew')
+    expect(await closing().executeTakeFirst()).toEqual({ close_reason: 'withdrew' })
+    expect(await leads.names(leadId)).toContain('contract_signed')
+  })
+
+  it.each(['contract_signed', readRecordSignal.name])(
+    'ends when it hears %s if another lead has its id, of which nothing is changed',
+    async (name) => {
+      leadId = await leads.commit()
+      const state = await loadReferralState(service.sql, leadId)
+      await service.client.workflow.start('referral', {
+        workflowId: `lead-${leadId}`,
+        taskQueue: TASK_QUEUE,
+        args: [{ ...state, firstEventId: newEventId(), next: 2 }, { mailed: true }],
+      })
+      await service.referrals.signal(leadId, name)
+      expect(await handle().result()).toBe('not in the record')
+      expect(await leads.names(leadId)).toEqual(['lead_received'])
+      const ended = `WorkflowId = 'lead-${leadId}' AND ExecutionStatus = 'Completed'`
+      await until(async () => (await service.client.workflow.count(ended)).count === 1)
+      expect(await restartEnded(service, Date.now() - 60_000)).toContain(leadId)
+      await delivered(1)
+      await record('contract_signed')
+      expect(await leads.names(leadId)).toEqual(['lead_received', 'contract_signed'])
+    },
+  )
+})
+
+describe('a workflow that reads its record while the provider is asked for scores', () => {
+  let service: Service
+  let provider: Awaited<ReturnType<typeof startScoreServer>>
+  let leads: ReturnType<typeof leadsOf>
+
+  beforeAll(async () => {
+    ;[service, provider] = await Promise.all([prepareService(), startScoreServer()])
+    leads = leadsOf(service, await service.addPartner())
+    await service.startWorker({ SCORE_PROVIDER_URL: provider.url })
+  }, 60_000)
+
+  const isSignalled = async () => {
+    const leadId = await leads.start()
+    await service.referrals.signal(leadId, 'score_update')
+    return leadId
+  }
+  const isDue = async () => {
+    const leadId = await leads.commit()
+    const anchor = new Date(Date.now() - SCORE_PERIOD_MS)
+    await service.sql.updateTable('leads').set({ anchor_at: anchor }).where('id', '=', leadId).execute()
+    await service.referrals.startFromRecord(leadId)
+    return leadId
+  }
+
+  it.each([
+    ['was signalled', isSignalled],
+    ['is due', isDue],
+  ])('records a score update that %s', async (_, begin) => {
+    const answering = Promise.withResolvers<void>()
+    provider.answering = answering.promise
+    const leadId = await begin()
+    await until(async () => provider.asked.some(({ lead_id: asked }) => asked === leadId))
+    await service.referrals.signal(leadId, readRecordSignal)
+    answering.resolve()
+    await leads.recorded(leadId, 'score_update')
+    expect((await leads.names(leadId)).filter((name) => name === 'score_update')).toHaveLength(1)
+  })
+})
