@@ -8,9 +8,10 @@ import { runToEnd } from '../support/processes.ts'
 import { until } from '../support/until.ts'
 import { product } from './bad-build.ts'
 import type { Deployment } from './deployment.ts'
+import { dump } from './dump.ts'
 import type { InjectedFault, LeadJournal } from './evidence.ts'
 import { services, type Target } from './fault-plan.ts'
-import { freeze, startAgain } from './victims.ts'
+import { startAgain } from './victims.ts'
 
 /** What an act works with. */
 export interface Stage {
@@ -25,8 +26,8 @@ const workers = ['worker 1', 'worker 2'] as const
 const SOME = ['api 1', 'worker 1'] as const
 const POLLING = /"temporal_build":"([^"]+)","msg":"worker is polling"/g
 const BAD_MS = 8000
-/** What the copy does not have. */
-const LOSING_MS = 10_000
+/** What the dump does not have. */
+const LOSING_MS = 60_000
 const HOUR_MS = 3_600_000
 const STEP_MS = 8000
 const NOTICED_MS = 100
@@ -60,21 +61,19 @@ export async function deployBadBuild({ deployment, faults }: Stage): Promise<num
 }
 
 /**
- * PostgreSQL comes back from a copy of its disk, with less than leads and partners know, while milestones go on to
+ * A dump, a minute old, is loaded into a new cluster, with less than leads and partners know, while milestones go on to
  * Temporal. All processes are stopped meanwhile, and staff declare it, as the runbook says. What was lost is noted in the journal.
  */
 export async function restorePostgres(stage: Stage, entry: InjectedFault): Promise<number> {
   const { deployment, faults, leads } = stage
-  const { postgres, victims, sql, staffEnvironment } = deployment
-  // everything at one moment, as a snapshot has it
-  const { thaw } = await freeze(victims.postgres)
-  postgres.keepFiles()
-  thaw()
+  const { postgres, sql, prepareDatabase, staffEnvironment } = deployment
+  const dumped = await dump(sql)
   await delay(LOSING_MS)
   await killed(deployment, faults, services, async () => {
     await postgres.kill()
-    postgres.putFilesBack()
+    postgres.dropFiles()
     await postgres.start()
+    await prepareDatabase(dumped)
     const { code, stderr } = await runToEnd('src/staff.ts', staffEnvironment, ['record', 'restored'])
     if (code !== 0) throw new Error(stderr)
     const kept = new Set((await sql.selectFrom('leads').select('id').execute()).map(({ id }) => id))

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { Client, Connection } from '@temporalio/client'
-import { migrateDeployment } from '../../src/core/record/statements/deployment.ts'
+import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
+import { migrate } from '../../src/core/database/schema/migrating.ts'
 import { connect, type Sql, sqlOf } from '../../src/core/database/orm.ts'
 import { applyRoles, provideLogin } from '../../src/core/database/roles.ts'
 import type { Launched } from '../../src/embedded/launch.ts'
@@ -14,6 +15,7 @@ import { ownTemporal } from '../support/own-temporal.ts'
 import { asService } from '../support/template-database.ts'
 import { sql as raw } from 'kysely'
 import { makeBadBuild, product } from './bad-build.ts'
+import { load } from './dump.ts'
 import { type Link, links, type Service, services } from './fault-plan.ts'
 import { type Proxy, startProxy } from './proxy.ts'
 import { supervised } from './victims.ts'
@@ -35,10 +37,20 @@ export async function deploy(clock: boolean, onEnd: (process: string, reason: st
   const folder = temporaryFolder()
   const [postgres, temporal] = await Promise.all([ownPostgres(POSTGRES), ownTemporal(TEMPORAL)])
   const orm = await connect(postgres.url)
-  await migrateDeployment(orm, 'sandbox')
-  await applyRoles(orm)
   const serviceUrl = asService(postgres.url)
-  await provideLogin(orm, serviceUrl)
+  /** Makes all that a new cluster needs; with what a dump has, if there is one. */
+  async function prepareDatabase(dumped?: Parameters<typeof load>[1]): Promise<void> {
+    // who migrates once remembers that
+    const owner = await connect(postgres.url)
+    await migrate(owner)
+    if (dumped) await load(sqlOf(owner), dumped)
+    await requireDeployment(sqlOf(owner), 'sandbox')
+    await applyRoles(owner)
+    await provideLogin(owner, serviceUrl)
+    if (clock) await makeClock(sqlOf(owner), new URL(serviceUrl).username)
+    await owner.close()
+  }
+  await prepareDatabase()
   const connection = await Connection.connect({ address: temporal.address })
   atEnd(async () => Promise.all([orm.close(), connection.close()]))
   const proxies = await startProxies({ postgres: postgres.url, temporal: `tcp://${temporal.address}` })
@@ -53,7 +65,6 @@ export async function deploy(clock: boolean, onEnd: (process: string, reason: st
     Record<Service, string>,
     Record<Service, string>,
   ]
-  if (clock) await makeClock(sqlOf(orm), new URL(serviceUrl).username)
 
   function service(name: Service, port?: number) {
     const kind = name.startsWith('api') ? ('api' as const) : ('worker' as const)
@@ -86,6 +97,7 @@ export async function deploy(clock: boolean, onEnd: (process: string, reason: st
   }
   return {
     orm,
+    prepareDatabase,
     sql: sqlOf(orm),
     client: new Client({ connection }),
     encryptionKey,

@@ -41,7 +41,7 @@ export interface PlannedFault {
   forgets: boolean
 }
 
-/** Whether PostgreSQL also comes back from a copy, and clocks also step. */
+/** Whether PostgreSQL also comes back from a dump, and clocks also step. */
 export type PlanOptions = Record<'restore' | 'clock', boolean>
 
 /** `alone`: what no random fault hits meanwhile. */
@@ -58,8 +58,8 @@ const acts: Act[] = [
   { kind: 'bad build', on: 'worker 1', forMs: 50_000, alone: ['worker 1', 'worker 2', 'temporal'] },
 ]
 const CLOCK: Act = { kind: 'clock', on: 'worker 1', forMs: 36_000, alone: everything }
-/** The last: what partners did to their endpoints before is in the copy. */
-const RESTORE: Act = { kind: 'restore', on: 'postgres', forMs: 40_000, alone: everything }
+/** The last: what partners did to their endpoints before is in the dump. */
+const RESTORE: Act = { kind: 'restore', on: 'postgres', forMs: 100_000, alone: everything }
 
 const FIRST_MS = 1500
 const GAP_MS = [1500, 4000] as const

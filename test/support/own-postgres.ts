@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,15 +36,8 @@ export async function ownPostgres(settings: string[] = []) {
     await running?.ended
   }
   const data = path.join(folder, 'postgres', 'data')
-  const copyFiles = (from: string, to: string) => {
-    rmSync(to, { recursive: true, force: true })
-    // with their owner, who is not us where we are root
-    execFileSync('cp', ['-a', from, to])
-  }
-  /** Copies its files, as a snapshot of its disk would. Only after `kill`, or while it is frozen. */
-  const keepFiles = () => copyFiles(data, `${data}.kept`)
-  /** Puts the copy in the place of its files. Only after `kill`. */
-  const putFilesBack = () => copyFiles(`${data}.kept`, data)
+  /** The next start makes a new cluster. Only after `kill`. */
+  const dropFiles = () => rmSync(data, { recursive: true, force: true })
   atEnd(async () => {
     running?.kill()
     await running?.ended
@@ -55,5 +47,5 @@ export async function ownPostgres(settings: string[] = []) {
   const orm = await connect(url)
   await migrate(orm)
   await orm.close()
-  return { url, start, kill, keepFiles, putFilesBack, pid: () => running?.pid }
+  return { url, start, kill, dropFiles, pid: () => running?.pid }
 }

@@ -180,7 +180,7 @@ describe('a workflow whose record went back', () => {
   it('stays closed if somebody closed it', async () => {
     partner.endpoint.answer = (_, response) => void response.writeHead(500, { 'retry-after': '600' }).end()
     await record('contract_signed')
-    await service.referrals.signal(leadId, 'close', { reason: 'withdrew' })
+    await service.referrals.close(leadId, 'withdrew')
     const closing = () => service.sql.selectFrom('leads').select('close_reason').where('id', '=', leadId)
     await until(async () => (await closing().executeTakeFirst())?.close_reason === 'withdrew')
     partner.endpoint.answer = (_, response) => void response.writeHead(200).end()

@@ -3,7 +3,7 @@ import { type Verdict, verdict } from './verdict.ts'
 
 const restoreIn = ({ faults }: Pick<Evidence, 'faults'>) => faults.find(({ kind }) => kind === 'restore')
 
-/** PostgreSQL came back from a copy: what may be lost, and what may not even so. */
+/** PostgreSQL came back from a dump: what may be lost, and what may not even so. */
 export function checkRestore(evidence: Evidence): Verdict[] {
   const restore = restoreIn(evidence)
   if (restore === undefined) return []
@@ -13,7 +13,7 @@ export function checkRestore(evidence: Evidence): Verdict[] {
   const byPlace = Map.groupBy(requests, ({ leadId, sequence }) => `lead ${leadId}, ${sequence}`)
   const lost = leads.filter(({ isLost }) => isLost)
   return [
-    verdict('only leads that were acknowledged after the copy are lost', lost, (lead) => {
+    verdict('only leads that were acknowledged after the dump are lost', lost, (lead) => {
       const at = lead.acknowledgedAt ?? 0
       return (at < restore.at || at > restore.until) && `lead ${lead.leadId}`
     }),
@@ -39,11 +39,8 @@ export function withoutLost(evidence: Evidence): Evidence {
   const mayBeLost = (at: number | null) => at !== null && at >= restore.at && at <= restore.until
   const lost = new Set(leads.filter(({ isLost }) => isLost).map(({ leadId }) => leadId))
   const events = new Set(record.events.map(({ id }) => id))
-  const answersOf = (sent: SentMilestone) => {
-    // its gains were in PostgreSQL only: they are asked for again, and are another event
-    const isAskedAgain = sent.name === 'score_update' && sent.gains === undefined
-    return isAskedAgain && mayBeLost(sent.acknowledgedAt) ? [] : sent.answers
-  }
+  // recorded again, it is another event
+  const answersOf = (sent: SentMilestone) => (mayBeLost(sent.acknowledgedAt) ? [] : sent.answers)
   return {
     ...evidence,
     leads: leads
