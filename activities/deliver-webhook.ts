@@ -1,6 +1,4 @@
 import { type Begun, beginAttempt } from '../src/core/deliveries/statements/begin-attempt.ts'
-import type { StartedAttempt } from '../src/core/deliveries/statements/new-attempt.ts'
-import type { Finished } from '../src/core/deliveries/statements/finish-attempt.ts'
 import { deliveryQueue, type DeliveryQueue } from '../src/core/deliveries/statements/queue.ts'
 import { openFailure } from '../src/core/leads/statements/referral-states.ts'
 import { leadPartners } from '../src/core/leads/statements/lead-partners.ts'
@@ -9,8 +7,8 @@ import type { WorkerObserver } from '../src/metrics/worker.ts'
 import type { AttemptTrigger, DeliveryState } from '../src/core/deliveries/decisions/delivery.ts'
 import type { DeliveryFailure } from '../src/core/leads/decisions/referral.ts'
 import { again } from './again.ts'
-import type { FirstAttempts } from './first-attempts.ts'
-import { type AttemptDependencies, makeAttempt } from './make-attempt.ts'
+import type { Attempts } from './attempts.ts'
+import type { AttemptMade } from './make-attempt.ts'
 
 /** With the lead's queue after it. */
 export interface DeliveryAnswer extends DeliveryQueue {
@@ -18,10 +16,11 @@ export interface DeliveryAnswer extends DeliveryQueue {
   outcome: Exclude<DeliveryState, 'pending'> | 'held' | 'failed' | 'missing'
 }
 
-export interface DeliveryDependencies extends AttemptDependencies {
+export interface DeliveryDependencies {
+  sql: Sql
+  attempts: Attempts
   encryptionKeys: readonly Buffer[]
-  observe: AttemptDependencies['observe'] & Pick<WorkerObserver, 'unreadable'>
-  firstAttempts: Pick<FirstAttempts, 'ended'>
+  observe: Pick<WorkerObserver, 'unreadable'>
   tellFailure: TellFailure
 }
 
@@ -33,50 +32,50 @@ export type TellFailure = (leadId: number, failure: DeliveryFailure) => void
  * that Temporal does the waiting and no place in the schedule is lost to a crash or a deployment.
  */
 export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
-  const { sql, gate, encryptionKeys, observe, firstAttempts, tellFailure } = dependencies
+  const { sql, attempts, encryptionKeys, observe, tellFailure } = dependencies
   const partnerOf = leadPartners(sql)
   return async (leadId: number, sequence: number, trigger: AttemptTrigger): Promise<DeliveryAnswer> => {
-    await firstAttempts.ended(leadId, sequence)
+    await attempts.ended(leadId, sequence)
     const partnerId = await partnerOf(leadId)
     if (partnerId === undefined) return { outcome: 'missing', ...(await deliveryQueue(sql, leadId)) }
     const wanted = { leadId, sequence, trigger }
-    const begun = await gate.begin(partnerId, () => beginAttempt(sql, wanted, encryptionKeys))
+    const mayTake = attempts.mayTake(leadId, sequence)
+    const attempt = await attempts.begin(partnerId, trigger, () =>
+      beginAttempt(sql, wanted, encryptionKeys, mayTake),
+    )
+    if (attempt === undefined)
+      throw again('the endpoint has enough requests in flight', attempts.turnAwayMs(partnerId))
+    const { begun, making } = attempt
     if (begun.kind === 'unreadable') observe.unreadable(begun)
     if (begun.kind === 'wait') throw again(await whyNotYet(sql, leadId, begun.why), begun.forMs)
-    if (begun.kind !== 'send')
+    if (making === undefined)
       return { outcome: outcomeWithoutAttempt(begun), ...(await deliveryQueue(sql, leadId)) }
-    const finished = await makeAttempt(dependencies, begun, trigger)
-    const { retry, reason } = finished
+    const made = await making
+    const { retry, reason } = made
     if (retry) tellFailure(leadId, { sequence, failures: retry.failures, reason })
-    return { outcome: conclude(finished), ...(await deliveryQueue(sql, leadId)) }
+    return { outcome: conclude(made), ...(await deliveryQueue(sql, leadId)) }
   }
 }
 
 /** Staff have to act; the partner's webhooks wait meanwhile. */
 const UNREADABLE_MS = 60_000
 
-const reasons = {
-  leased: 'another request of this delivery is in flight',
-  busy: 'the endpoint is left alone, or has enough requests in flight',
-  locked: 'somebody else is changing the endpoint or this delivery',
-}
-
 type Waiting = Extract<Begun, { kind: 'wait' }>
 
 /** What operators see at the pending activity. */
 async function whyNotYet(sql: Sql, leadId: number, why: Waiting['why']): Promise<string> {
-  if (why !== 'not_due') return reasons[why]
+  if (why === 'leased') return 'another request of this delivery is in flight'
   const failure = await openFailure(sql, leadId)
   return failure === null ? 'the next attempt is not due yet' : describeFailure(failure)
 }
 
-function outcomeWithoutAttempt(begun: Exclude<Begun, StartedAttempt | Waiting>): DeliveryAnswer['outcome'] {
+function outcomeWithoutAttempt(begun: Exclude<Begun, Waiting>): DeliveryAnswer['outcome'] {
   if (begun.kind === 'unreadable') throw again(begun.reason, UNREADABLE_MS)
   if (begun.kind === 'held') return 'held'
   return begun.kind === 'settled' && begun.state !== 'pending' ? begun.state : 'missing'
 }
 
-function conclude({ end, retry, reason }: Finished & { reason: string }): DeliveryAnswer['outcome'] {
+function conclude({ end, retry, reason }: AttemptMade): DeliveryAnswer['outcome'] {
   if (retry) throw again(describeFailure({ ...retry, reason }), retry.afterMs)
   if (end === 'superseded') throw again('another request of this delivery decides', 1000)
   return end

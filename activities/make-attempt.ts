@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
 import type { AttemptOutcome } from '../src/core/deliveries/decisions/attempt-outcome.ts'
 import { finishAttempt, type Finished } from '../src/core/deliveries/statements/finish-attempt.ts'
-import type { DeliveryGate } from '../src/core/deliveries/statements/gate.ts'
 import type { StartedAttempt } from '../src/core/deliveries/statements/new-attempt.ts'
 import type { Sql } from '../src/core/database/orm.ts'
 import { type AttemptTrigger, LEASE_MS, REQUEST_LIMIT_MS } from '../src/core/deliveries/decisions/delivery.ts'
@@ -21,12 +20,17 @@ export type SendWebhook = (request: {
 
 export interface AttemptDependencies {
   sql: Sql
-  /** One for all of a process. */
-  gate: DeliveryGate
   send: SendWebhook
   startEndpoint: (endpointId: number) => Promise<unknown>
   observe: Pick<WorkerObserver, 'attempted' | 'delivered' | 'noticed'>
   log: Pick<Logger, 'info'>
+}
+
+/** How an attempt ended. */
+export interface AttemptMade extends Finished {
+  outcome: AttemptOutcome
+  /** Of a failure, in a word or two. */
+  reason: string
 }
 
 /**
@@ -36,11 +40,11 @@ export interface AttemptDependencies {
  * @throws {ApplicationFailure} "again" when the process was frozen for so long that the lease may end before the request.
  */
 export async function makeAttempt(
-  { sql, gate, send, startEndpoint, observe, log }: AttemptDependencies,
+  { sql, send, startEndpoint, observe, log }: AttemptDependencies,
   started: StartedAttempt,
   asked: AttemptTrigger,
-): Promise<Finished & { reason: string }> {
-  const { eventId: id, partnerId, attemptId, trigger, body, url, secrets, beganAt } = started
+): Promise<AttemptMade> {
+  const { eventId: id, attemptId, trigger, body, url, secrets, beganAt } = started
   // another process may send by then
   if (performance.now() - beganAt > LEASE_MS - REQUEST_LIMIT_MS)
     throw again('the attempt began too late', 1000)
@@ -51,7 +55,7 @@ export async function makeAttempt(
   observe.attempted(outcome)
   const write = () => finishAttempt(sql, { attemptId, eventId: id, trigger, signed }, outcome)
   // for as long as the lease: the answer of an endpoint is not asked for twice because PostgreSQL was away for a moment
-  const finishing = retryFor(() => gate.finish(partnerId, write), beganAt + LEASE_MS - performance.now())
+  const finishing = retryFor(write, beganAt + LEASE_MS - performance.now())
   const tell = (end: Pick<Finished, 'end' | 'retry'> | undefined) =>
     log.info(fieldsOf(started, asked, outcome, end), 'attempt')
   const finished = await finishing.catch((error: unknown) => {
@@ -66,7 +70,7 @@ export async function makeAttempt(
     // it sends the email, and probes an endpoint that was paused; the comparison starts it if this fails
     void startEndpoint(notice.endpointId).catch(() => undefined)
   }
-  return { ...finished, reason: failureReason(outcome.status, outcome.errorCode) }
+  return { ...finished, outcome, reason: failureReason(outcome.status, outcome.errorCode) }
 }
 
 /** Whether somebody asked for a webhook that was settled. */

@@ -1,23 +1,21 @@
 import type { Logger } from 'pino'
-import type { DeliveryGate } from '../src/core/deliveries/statements/gate.ts'
 import type { WebhookBody } from '../src/core/leads/statements/new-lead.ts'
 import type { Sql } from '../src/core/database/orm.ts'
 import { type Opening, recordMilestones } from '../src/core/leads/statements/recording.ts'
 import type { Environment } from '../src/core/values/environment.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'
 import type { MilestoneItem, Recording, SettledUpTo } from '../src/core/leads/decisions/referral.ts'
-import type { FirstAttempts } from './first-attempts.ts'
+import type { Attempts } from './attempts.ts'
 import { millisecondsSince, workflowFields } from './log-fields.ts'
 import { otherLead } from './other-lead.ts'
 
 export interface RecordingDependencies {
   sql: Sql
-  gate: DeliveryGate
   encryptionKeys: readonly Buffer[]
   webhookBody: WebhookBody
   /** Milestones are simulated in a sandbox only. */
   environment: Environment
-  firstAttempts: FirstAttempts
+  attempts: Attempts
   observe: Pick<WorkerObserver, 'recorded'>
   log: Pick<Logger, 'info'>
 }
@@ -27,7 +25,7 @@ export interface RecordingDependencies {
  * that all before it are `settled`.
  */
 export function recordMilestonesActivity(dependencies: RecordingDependencies) {
-  const { sql, gate, encryptionKeys, webhookBody, environment, firstAttempts, observe, log } = dependencies
+  const { sql, attempts, encryptionKeys, webhookBody, environment, observe, log } = dependencies
   const isSandbox = environment === 'sandbox'
   return async (leadId: number, items: MilestoneItem[], settled?: SettledUpTo): Promise<Recording> => {
     const record = async (opening?: Opening) => {
@@ -38,11 +36,14 @@ export function recordMilestonesActivity(dependencies: RecordingDependencies) {
       return recorded
     }
     const recordAndSend = async ({ partnerId, after }: SettledUpTo) => {
-      const recorded = await gate.record(partnerId, () => record({ after, encryptionKeys }), record)
-      if (recorded?.started === undefined) return recorded
-      return { recording: { ...recorded.recording, ...(await firstAttempts.make(recorded.started)) } }
+      const opening = { after, encryptionKeys }
+      const attempt = await attempts.begin(partnerId, 'scheduled', () => record(opening))
+      if (attempt === undefined) return record()
+      const { begun: recorded, making } = attempt
+      if (recorded?.started === undefined || making === undefined) return recorded
+      return { recording: { ...recorded.recording, ...(await attempts.sent(making, recorded.started)) } }
     }
-    const recorded = await (settled ? gate.firstAttempt(() => recordAndSend(settled), record) : record())
+    const recorded = await (settled ? recordAndSend(settled) : record())
     if (recorded === undefined) throw otherLead()
     const { recording } = recorded
     for (const [index, { name }] of items.entries())

@@ -1,9 +1,8 @@
 import { beginAttempt } from '../src/core/deliveries/statements/begin-attempt.ts'
-import type { DeliveryGate } from '../src/core/deliveries/statements/gate.ts'
 import type { ScenarioName } from '../src/capabilities/sandbox/decisions/scenarios.ts'
 import type { Sql } from '../src/core/database/orm.ts'
 import type { Sent } from '../src/core/leads/decisions/referral.ts'
-import type { FirstAttempts } from './first-attempts.ts'
+import type { Attempts } from './attempts.ts'
 import type { OnboardingMails } from './onboarding-mails.ts'
 
 export interface Welcome extends Sent {
@@ -14,9 +13,8 @@ export interface Welcome extends Sent {
 
 interface Dependencies {
   sql: Sql
-  gate: DeliveryGate
   encryptionKeys: readonly Buffer[]
-  firstAttempts: FirstAttempts
+  attempts: Attempts
   onboardingMails: OnboardingMails
   /** The scenario that a lead's address names; absent outside a sandbox. */
   scenarioOf?: (leadId: number) => Promise<ScenarioName | undefined>
@@ -24,7 +22,7 @@ interface Dependencies {
 
 /** Begins a lead's life: its first webhook to the partner, and the mail to the borrower. */
 export function welcomeActivities(dependencies: Dependencies) {
-  const { firstAttempts, onboardingMails, scenarioOf } = dependencies
+  const { attempts, onboardingMails, scenarioOf } = dependencies
   return {
     /**
      * Tries both at once, and waits a second at most: what has not ended well by then continues, and is for `deliverWebhook`
@@ -36,7 +34,7 @@ export function welcomeActivities(dependencies: Dependencies) {
         () => false,
       )
       const sending = sendFirst(dependencies, leadId, partnerId)
-      const [sent, mailed] = await Promise.all([sending, firstAttempts.inTime(mailing, false)])
+      const [sent, mailed] = await Promise.all([sending, attempts.inTime(mailing, false)])
       const scenario = await scenarioOf?.(leadId)
       return { ...sent, mailed, ...(scenario && { scenario }) }
     },
@@ -47,15 +45,16 @@ export function welcomeActivities(dependencies: Dependencies) {
 
 /** Makes the first attempt at a lead's first webhook, if it can be made now. */
 async function sendFirst(
-  { sql, gate, encryptionKeys, firstAttempts }: Dependencies,
+  { sql, attempts, encryptionKeys }: Dependencies,
   leadId: number,
   partnerId: number,
 ): Promise<Sent> {
   const first = { leadId, sequence: 1, trigger: 'scheduled' as const }
-  const beginAndSend = async (): Promise<Sent> => {
-    const begun = await gate.begin(partnerId, () => beginAttempt(sql, first, encryptionKeys))
-    if (begun.kind === 'send') return firstAttempts.make(begun)
-    return begun.kind === 'settled' && begun.state !== 'pending' ? { delivered: 1 } : {}
-  }
-  return gate.firstAttempt(beginAndSend, async () => ({}))
+  const attempt = await attempts.begin(partnerId, 'scheduled', () =>
+    beginAttempt(sql, first, encryptionKeys, attempts.mayTake(leadId, 1)),
+  )
+  if (attempt === undefined) return {}
+  const { begun, making } = attempt
+  if (begun.kind === 'send' && making !== undefined) return attempts.sent(making, begun.started)
+  return begun.kind === 'settled' && begun.state !== 'pending' ? { delivered: 1 } : {}
 }

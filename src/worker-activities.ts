@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
+import { createAttempts } from '../activities/attempts.ts'
 import type { TellFailure } from '../activities/deliver-webhook.ts'
-import { createFirstAttempts } from '../activities/first-attempts.ts'
 import { createActivities, createDeliveryActivities, createScoreActivities } from '../activities/index.ts'
 import { fewAtATime, type Mailer } from '../activities/mailer.ts'
 import { createOnboardingMails } from '../activities/onboarding-mails.ts'
@@ -13,7 +13,6 @@ import { scenarioOfLead } from './capabilities/sandbox/statements/scenario-of-le
 import type { Config } from './config.ts'
 import type { Sql } from './core/database/orm.ts'
 import type { WebhookFacts } from './core/deliveries/decisions/webhook-facts.ts'
-import { createDeliveryGate } from './core/deliveries/statements/gate.ts'
 import { webhookBody } from './core/deliveries/webhooks/body.ts'
 import type { Sender } from './core/deliveries/webhooks/send.ts'
 import type { StartEndpoint } from './core/endpoints/workflows/endpoints.ts'
@@ -47,15 +46,13 @@ export function workerActivities(options: Options) {
   const { ENVIRONMENT: environment } = config
   const attempting = {
     sql,
-    // the other half is there for all else; what takes longer than a second has a queue of its own
-    gate: createDeliveryGate({ places: Math.ceil(config.WORKER_ACTIVITIES / 2) }),
     send: options.sender.send,
     startEndpoint,
     encryptionKeys: config.ENCRYPTION_KEY,
     observe,
     log,
   }
-  const firstAttempts = createFirstAttempts(attempting)
+  const attempts = createAttempts(attempting)
   const letterhead = { replyTo: config.MAIL_REPLY_TO, footer: config.MAIL_FOOTER }
   const mostAtATime = Math.max(2, Math.floor(config.WORKER_ACTIVITIES / 10))
   const onboardingMails = createOnboardingMails({
@@ -68,7 +65,7 @@ export function workerActivities(options: Options) {
   const dependencies = {
     ...attempting,
     environment,
-    firstAttempts,
+    attempts,
     compareLeads: compareLeads({ client, sql, referrals }),
     removals: removalsOf({ sql, config }, retained),
     closeRequestedBy: (leadId: number) => closeRequestedBy(client, leadId),
@@ -89,7 +86,7 @@ export function workerActivities(options: Options) {
     activities: createActivities(dependencies),
     deliveryActivities: createDeliveryActivities(dependencies),
     scoreActivities: createScoreActivities(dependencies),
-    settled: () => Promise.all([firstAttempts.settled(), onboardingMails.settled()]),
+    settled: () => Promise.all([attempts.settled(), onboardingMails.settled()]),
   }
 }
 

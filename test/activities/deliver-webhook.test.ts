@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@j
 import { ApplicationFailure } from '@temporalio/common'
 import { sql as raw } from 'kysely'
 import { requestAttempt } from '../../src/core/deliveries/statements/resend.ts'
-import { LEASE_MS } from '../../src/core/deliveries/decisions/delivery.ts'
+import { type AttemptTrigger, LEASE_MS } from '../../src/core/deliveries/decisions/delivery.ts'
 import { healthOf } from '../../src/core/endpoints/decisions/endpoint.ts'
 import { RETRY_DELAYS_MS } from '../../src/core/deliveries/decisions/retry-schedule.ts'
 import { prepareDelivering } from '../support/delivering.ts'
@@ -19,10 +19,13 @@ describe('delivering a webhook', () => {
   let commitLead: Delivering['commitLead']
   let noticed: string[]
   let leadId: number
+  /** The monotonic clock of the process that delivers. */
+  let timeMs = 0
 
   beforeAll(async () => {
     on = await prepareDelivering()
-    ;({ sql, partnerId, endpoint, deliver, commitLead, noticed } = on)
+    ;({ sql, partnerId, endpoint, commitLead, noticed } = on)
+    ;({ deliver } = on.startProcess({ monotonicMs: () => timeMs }))
   })
 
   beforeEach(async () => {
@@ -55,13 +58,20 @@ describe('delivering a webhook', () => {
       .set({ next_attempt_at: raw<Date>`clock_timestamp()` })
       .where('lead_id', '=', leadId)
       .execute()
-  const refusal = async (): Promise<ApplicationFailure> => {
-    const failure = await deliver(leadId, 1, 'scheduled').then(
+  const refusal = async (trigger: AttemptTrigger = 'scheduled'): Promise<ApplicationFailure> => {
+    const failure = await deliver(leadId, 1, trigger).then(
       () => undefined,
       (error: unknown) => error,
     )
     expect(failure).toBeInstanceOf(ApplicationFailure)
     return failure as ApplicationFailure
+  }
+
+  const IN_FLIGHT = 'another request of this delivery is in flight'
+  /** Lets the process see the lease of one that is gone, for as long as it is to be respected. */
+  const outliveLease = async (trigger?: AttemptTrigger) => {
+    expect((await refusal(trigger)).message).toBe(IN_FLIGHT)
+    timeMs += LEASE_MS
   }
 
   it('sends the stored bytes with a signature that the public library accepts', async () => {
@@ -191,21 +201,6 @@ describe('delivering a webhook', () => {
     expect(await endpointRow()).toMatchObject({ state: 'paused', reason: 'failing' })
   })
 
-  it('leaves an endpoint alone for 30 seconds that has given no answer for a minute', async () => {
-    endpoint.answer = (_, response) => void response.destroy()
-    await sql
-      .updateTable('endpoints')
-      .set({ failing_since: raw<Date>`now() - interval '1 minute'` })
-      .execute()
-    const before = Date.now()
-    await refusal()
-    const { blocked_until: until } = await endpointRow()
-    expect((until?.getTime() ?? 0) - before).toBeGreaterThan(29_000)
-    const other = await commitLead()
-    await expect(deliver(other, 1, 'scheduled')).rejects.toThrow('the endpoint is left alone')
-    expect(endpoint.arrivals).toHaveLength(1)
-  })
-
   it('gives up at the last failure what a working endpoint refuses, and goes on to the next', async () => {
     answering(500)
     for (let failure = 1; failure < RETRY_DELAYS_MS.length; failure += 1) {
@@ -259,6 +254,7 @@ describe('delivering a webhook', () => {
       .where('lead_id', '=', leadId)
       .execute()
     for (let crash = 1; crash <= 3; crash += 1) await interruptedAttempt()
+    await outliveLease()
     await refusal()
     const kept = await date()
     expect(kept).toEqual(expect.any(Date))
@@ -267,6 +263,7 @@ describe('delivering a webhook', () => {
     expect(await date()).toEqual(kept)
     for (let crash = 1; crash <= 3; crash += 1) await interruptedAttempt()
     await makeDue()
+    await outliveLease()
     await refusal()
     expect(await date()).toEqual(kept)
   })
@@ -282,15 +279,66 @@ describe('delivering a webhook', () => {
     expect((await delivery()).state).toBe('pending')
   })
 
-  it('sends a delivery once when two ask for it at the same time', async () => {
+  /** Holds back the endpoint's answers until told. */
+  const holdAnswers = () => {
     const answered = Promise.withResolvers<void>()
     endpoint.answer = (_, response) => void answered.promise.then(() => response.writeHead(200).end())
-    const first = deliver(leadId, 1, 'scheduled')
+    return answered.resolve
+  }
+
+  it('sends a delivery once when two processes ask for it at the same time', async () => {
+    const answer = holdAnswers()
+    const first = on.startProcess().deliver(leadId, 1, 'scheduled')
     await endpoint.until((arrivals) => arrivals.length === 1)
-    expect((await refusal()).message).toBe('another request of this delivery is in flight')
-    answered.resolve()
+    expect((await refusal()).message).toBe(IN_FLIGHT)
+    answer()
     expect(await first).toMatchObject({ outcome: 'delivered' })
     expect(endpoint.arrivals).toHaveLength(1)
+  })
+
+  describe('while clocks are set', () => {
+    const moveLease = (interval: string) =>
+      sql
+        .updateTable('deliveries')
+        .set({ leased_until: raw<Date>`leased_until + ${interval}::interval` })
+        .where('lead_id', '=', leadId)
+        .execute()
+
+    it.each(['-21 seconds', '1 hour'])(
+      'waits for the request of its own process, though its lease is moved by %s',
+      async (by) => {
+        const answer = holdAnswers()
+        const first = deliver(leadId, 1, 'scheduled')
+        await endpoint.until((arrivals) => arrivals.length === 1)
+        await moveLease(by)
+        const second = deliver(leadId, 1, 'scheduled')
+        answer()
+        expect(await first).toMatchObject({ outcome: 'delivered' })
+        expect(await second).toMatchObject({ outcome: 'delivered' })
+        expect(endpoint.arrivals).toHaveLength(1)
+      },
+    )
+
+    it('is taken from another process only once its lease was known for as long as it is', async () => {
+      const answer = holdAnswers()
+      const first = on.startProcess().deliver(leadId, 1, 'scheduled')
+      await endpoint.until((arrivals) => arrivals.length === 1)
+      for (const by of ['0 s', '-1 hour', '1 hour', '1 hour', '-1 hour', '-21 s']) {
+        await moveLease(by)
+        expect((await refusal()).message).toBe(IN_FLIGHT)
+      }
+      timeMs += LEASE_MS
+      // by now that process sends nothing any more, or is dead
+      endpoint.answer = (_, response) => void response.writeHead(200).end()
+      expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
+      expect(endpoint.arrivals).toHaveLength(2)
+      answer()
+      await expect(first).rejects.toThrow('another request of this delivery decides')
+      expect((await attempts()).map(({ number, status }) => [number, status])).toEqual([
+        [1, 200],
+        [2, 200],
+      ])
+    })
   })
 
   it('is not sent by a process that stood still before its request: the lease may be another’s by the time it ends', async () => {
@@ -300,12 +348,7 @@ describe('delivering a webhook', () => {
     expect((await refusal()).message).toBe('the attempt began too late')
     expect(endpoint.arrivals).toEqual([])
     jest.restoreAllMocks()
-    await makeDue()
-    await sql
-      .updateTable('deliveries')
-      .set({ leased_until: raw<Date>`clock_timestamp()` })
-      .where('lead_id', '=', leadId)
-      .execute()
+    await outliveLease()
     expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
   })
 
@@ -314,7 +357,8 @@ describe('delivering a webhook', () => {
     let [waitedMs, jumpedMs] = [0, 0]
     jest.spyOn(performance, 'now').mockImplementation(() => monotonicMs() + waitedMs)
     jest.spyOn(Date, 'now').mockImplementation(() => epochMs() + (jumpedMs += LEASE_MS))
-    const { deliver: patient } = on.startProcess({ places: 1, ended: async () => void (waitedMs = LEASE_MS) })
+    const { attempts: own, deliver: patient } = on.startProcess()
+    own.ended = async () => void (waitedMs = LEASE_MS)
     await failingOnce('attempts')
     expect(await patient(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
     expect(endpoint.arrivals).toHaveLength(1)
@@ -334,6 +378,7 @@ describe('delivering a webhook', () => {
 
   it('sends again what a crash interrupted, without using up a place in the schedule', async () => {
     for (let crash = 1; crash <= 2; crash += 1) await interruptedAttempt()
+    await outliveLease()
     expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
     expect((await attempts()).map((attempt) => attempt.error_code)).toEqual([
       'interrupted',
@@ -345,6 +390,7 @@ describe('delivering a webhook', () => {
 
   it('counts three interruptions in a row as one failure', async () => {
     for (let crash = 1; crash <= 3; crash += 1) await interruptedAttempt()
+    await outliveLease()
     expect((await refusal()).message).toBe('failure 1: interrupted')
     expect((await delivery()).failures).toBe(1)
     expect(endpoint.arrivals).toEqual([])
@@ -369,6 +415,7 @@ describe('delivering a webhook', () => {
   it('gives up a resend that crashes have interrupted three times in a row: it may be what kills its worker', async () => {
     await settle()
     for (let crash = 1; crash <= 3; crash += 1) await interruptedAttempt('resend')
+    await outliveLease('resend')
     expect(await deliver(leadId, 1, 'resend')).toMatchObject({ outcome: 'delivered' })
     expect(await delivery()).toMatchObject({ state: 'delivered', lease: null })
     expect(endpoint.arrivals).toEqual([])
@@ -380,10 +427,6 @@ describe('delivering a webhook', () => {
     const hour = 3_600_000
     const place = { failures: 3, next_attempt_at: new Date(Date.now() + hour) }
     await sql.updateTable('deliveries').set(place).where('lead_id', '=', leadId).execute()
-    await sql
-      .updateTable('endpoints')
-      .set({ blocked_until: new Date(Date.now() + hour) })
-      .execute()
     const ask = () => requestAttempt(sql, leadId, 1)
     await ask()
     await ask()
@@ -443,7 +486,7 @@ describe('delivering a webhook', () => {
 
   /** What a worker leaves that is killed after it has committed an attempt. */
   async function interruptedAttempt(trigger: 'scheduled' | 'resend' = 'scheduled') {
-    const { event_id, partner_id } = await delivery()
+    const { event_id, partner_id, lease } = await delivery()
     await sql
       .updateTable('attempts')
       .set({ finished_at: new Date(), error_code: 'interrupted' })
@@ -465,7 +508,11 @@ describe('delivering a webhook', () => {
       .execute()
     await sql
       .updateTable('deliveries')
-      .set({ lease: 'gone', leased_until: raw<Date>`now() - interval '1 second'` })
+      .set((eb) => ({
+        lease: `att_${event_id}_${number}`,
+        leased_until: raw<Date>`now() - interval '1 second'`,
+        ...(lease !== null && { interruptions: eb('interruptions', '+', 1) }),
+      }))
       .where('event_id', '=', event_id)
       .execute()
   }

@@ -25,7 +25,7 @@ describe('a lead’s welcome', () => {
   })
 
   const start = (waitMs: number) => {
-    const { welcome, deliver, settled } = on.startProcess({ places: 1, waitMs })
+    const { welcome, deliver, settled } = on.startProcess({ waitMs })
     const mailer = createMailer({
       environment: 'sandbox',
       deployment: 'test',

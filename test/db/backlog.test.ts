@@ -50,19 +50,17 @@ describe('what waits', () => {
   it.each([
     ['has failed for longer than a minute', { failing_since: new Date(Date.now() - 61_000) }],
     ['gets what was held, in order', { state: 'draining' as const, failing_since: null }],
-    ['gets one request a second', { state: 'active' as const, paced_until: new Date() }],
   ])('counts nothing as due to an endpoint that %s', async (_, endpoint) => {
     await sql.updateTable('endpoints').set(endpoint).execute()
     const backlog = await readBacklog(sql)
     expect(backlog).toMatchObject({ due: 0, oldestDueSeconds: 0 })
     expect(backlog.oldestUndeliveredSeconds).toBeGreaterThan(0)
-    await sql.updateTable('endpoints').set({ paced_until: null }).execute()
   })
 
   it('counts the age of a webhook that waits for its retry from its event', async () => {
     const hourAhead = new Date(Date.now() + 3_600_000)
     await sql.updateTable('deliveries').set({ next_attempt_at: hourAhead, failures: 3 }).execute()
-    await sql.updateTable('endpoints').set({ failing_since: new Date() }).execute()
+    await sql.updateTable('endpoints').set({ state: 'active', failing_since: new Date() }).execute()
     const backlog = await readBacklog(sql)
     expect(backlog).toMatchObject({ due: 0, oldestDueSeconds: 0 })
     expect(backlog.oldestUndeliveredSeconds).toBeGreaterThan(0)

@@ -13,27 +13,22 @@ const delivery: DeliveryFacts = {
   state: 'pending',
   failures: 0,
   nextAttemptAt: now,
-  leasedUntil: null,
+  isLeased: false,
+  isErased: false,
   resendRequestedAt: null,
   interruptions: 0,
 }
 const endpoint: EndpointFacts = {
   url: 'https://lender.example',
   pausedBy: null,
-  blockedUntil: null,
-  pacedUntil: null,
-  inFlight: 0,
-  oldestLeaseEndsAt: null,
-  due: 0,
 }
 const decide = (
   change: { delivery?: Partial<DeliveryFacts>; endpoint?: Partial<EndpointFacts> },
   trigger: AttemptTrigger = 'scheduled',
-  random = 0.5,
 ) =>
   decideAttempt({ ...delivery, ...change.delivery }, { ...endpoint, ...change.endpoint }, trigger, {
     now,
-    random: () => random,
+    random: () => 0.5,
   })
 
 const SETTLED = { state: 'delivered' as const }
@@ -71,14 +66,14 @@ describe('the next attempt of a delivery', () => {
       { kind: 'forget', state: 'delivered' },
     ],
     ['is made again by a replay', 'replay', { delivery: { state: 'given_up' } }, SEND],
-    ['waits while another holds the lease', 'scheduled', { delivery: { leasedUntil: seconds(1) } }, LEASED],
+    ['waits while another holds the lease', 'scheduled', { delivery: { isLeased: true } }, LEASED],
+    ['waits for the lease as a resend too', 'resend', { delivery: { ...SETTLED, isLeased: true } }, LEASED],
     [
-      'waits for the lease as a resend too',
-      'resend',
-      { delivery: { ...SETTLED, leasedUntil: seconds(1) } },
-      LEASED,
+      'is forgotten as a replay of an erased lead',
+      'replay',
+      { delivery: { state: 'given_up', isErased: true } },
+      { kind: 'forget', state: 'canceled' },
     ],
-    ['does not wait for a lease that has ended', 'scheduled', { delivery: { leasedUntil: now } }, SEND],
     ['is held without a URL', 'probe', { endpoint: { url: null, pausedBy: 'service' } }, HELD],
     ['is held while the service pauses', 'scheduled', { endpoint: { pausedBy: 'service' } }, HELD],
     [
@@ -103,18 +98,6 @@ describe('the next attempt of a delivery', () => {
       { ...SEND, as: 'resend' },
     ],
     [
-      'is tried when asked for though the endpoint is left alone',
-      'scheduled',
-      { delivery: EARLY, endpoint: { blockedUntil: seconds(60) } },
-      { ...SEND, as: 'resend' },
-    ],
-    [
-      'is not the eleventh, though asked for',
-      'scheduled',
-      { delivery: EARLY, endpoint: { inFlight: 10, due: 20, oldestLeaseEndsAt: seconds(15) } },
-      { kind: 'wait', why: 'busy', forMs: 10_000 },
-    ],
-    [
       'fails at the third interruption, though asked for',
       'scheduled',
       { delivery: { ...EARLY, interruptions: 3 } },
@@ -127,44 +110,6 @@ describe('the next attempt of a delivery', () => {
       SEND,
     ],
     ['does not wait as a probe', 'probe', { delivery: { nextAttemptAt: seconds(7) } }, SEND],
-    [
-      'stands back while the endpoint is left alone',
-      'scheduled',
-      { endpoint: { blockedUntil: seconds(1), due: 0 } },
-      { kind: 'wait', why: 'busy', forMs: 1000 },
-    ],
-    [
-      'waits for its second at a paced endpoint, and for those before it',
-      'scheduled',
-      { endpoint: { pacedUntil: seconds(0.5), due: 30 } },
-      { kind: 'wait', why: 'busy', forMs: 30_000 },
-    ],
-    [
-      'waits for its second at a paced endpoint, though asked for',
-      'scheduled',
-      { delivery: EARLY, endpoint: { pacedUntil: seconds(0.5) } },
-      { kind: 'wait', why: 'busy', forMs: 1000 },
-    ],
-    [
-      'does not wait for a clock that was ahead when the endpoint was left alone',
-      'scheduled',
-      { endpoint: { blockedUntil: seconds(86_400) } },
-      SEND,
-    ],
-    [
-      'does not wait for a clock that was ahead when the endpoint was paced',
-      'scheduled',
-      { endpoint: { pacedUntil: seconds(86_400) } },
-      SEND,
-    ],
-    ['has its second at a paced endpoint', 'scheduled', { endpoint: { pacedUntil: seconds(0) } }, SEND],
-    ['is the tenth in flight', 'scheduled', { endpoint: { inFlight: 9 } }, SEND],
-    [
-      'is not the eleventh',
-      'scheduled',
-      { endpoint: { inFlight: 10, due: 20, oldestLeaseEndsAt: seconds(15) } },
-      { kind: 'wait', why: 'busy', forMs: 10_000 },
-    ],
     ['is made again after two interruptions', 'scheduled', { delivery: { interruptions: 2 } }, SEND],
     [
       'fails at the third interruption in a row',
@@ -172,29 +117,8 @@ describe('the next attempt of a delivery', () => {
       { delivery: { interruptions: 3, failures: 1 } },
       { kind: 'fail', failures: 2, forMs: 330_000 },
     ],
-    [
-      'fails again at the sixth',
-      'scheduled',
-      { delivery: { interruptions: 6 } },
-      { kind: 'fail', failures: 1, forMs: 5500 },
-    ],
     ['is made as a probe after three interruptions', 'probe', { delivery: { interruptions: 3 } }, SEND],
   ])('%s', (_, trigger, change, decision) => {
     expect(decide(change, trigger)).toEqual(decision === SEND ? { ...SEND, as: trigger } : decision)
-  })
-
-  test.each([
-    ['as long as requests take now', { due: 100, oldestLeaseEndsAt: seconds(18) }, 20_000],
-    ['by 15 s a turn beside an endpoint that hangs', { due: 100, oldestLeaseEndsAt: seconds(0) }, 150_000],
-    ['five minutes at most', { due: 100_000, oldestLeaseEndsAt: seconds(5) }, 300_000],
-    ['a second at least', { due: 1, oldestLeaseEndsAt: seconds(20) }, 1000],
-  ])('stands back %s', (_, load, forMs) => {
-    expect(decide({ endpoint: { inFlight: 10, ...load } })).toEqual({ kind: 'wait', why: 'busy', forMs })
-  })
-
-  test('stands back with a jitter of a fifth to both sides', () => {
-    const full = { endpoint: { inFlight: 10, due: 100, oldestLeaseEndsAt: seconds(18) } }
-    expect(decide(full, 'scheduled', 0)).toMatchObject({ forMs: 16_000 })
-    expect(decide(full, 'scheduled', 0.999999)).toMatchObject({ forMs: 24_000 })
   })
 })

@@ -3,7 +3,6 @@ import { decideAttempt } from '../../src/core/deliveries/decisions/attempt-decis
 import {
   type AttemptTrigger,
   type DeliveryState,
-  ENDPOINT_CAP,
   LEASE_MS,
 } from '../../src/core/deliveries/decisions/delivery.ts'
 import {
@@ -45,8 +44,6 @@ export class Life {
     url: 'https://lender.example',
     pausedBy: null as EndpointPauser | null,
     failingSince: null as Date | null,
-    blockedUntil: null as Date | null,
-    pacedUntil: null,
     // all schedules begin anew at once
     drainingSince: null,
     incident: null as 'failing' | 'paused' | null,
@@ -85,14 +82,8 @@ export class Life {
     delivery: Delivery,
     trigger: AttemptTrigger,
   ): 'send' | 'wait' | 'held' | 'fail' | 'forget' | 'settled' {
-    const leased = this.deliveries.filter((each) => each.leasedUntil !== null && each.leasedUntil > this.now)
-    const ends = leased.map((each) => each.leasedUntil?.getTime() ?? 0)
-    const load = {
-      inFlight: leased.length,
-      oldestLeaseEndsAt: ends.length === 0 ? null : new Date(Math.min(...ends)),
-      due: this.deliveries.filter((each) => each.state === 'pending').length,
-    }
-    const decision = decideAttempt(delivery, { ...this.endpoint, ...load }, trigger, this)
+    const isLeased = delivery.leasedUntil !== null && delivery.leasedUntil > this.now
+    const decision = decideAttempt({ ...delivery, isLeased, isErased: false }, this.endpoint, trigger, this)
     if (decision.kind === 'wait') assert(decision.forMs > 0)
     if (decision.kind === 'fail') {
       const { failures, forMs } = decision
@@ -106,8 +97,7 @@ export class Life {
       Object.assign(delivery, { lease: null, leasedUntil: null })
     }
     if (decision.kind !== 'send') return decision.kind
-    assert(!leased.includes(delivery))
-    assert(leased.length < ENDPOINT_CAP)
+    assert(!isLeased)
     assert(trigger === 'probe' || this.endpoint.pausedBy === null)
     assert(trigger !== 'scheduled' || delivery.nextAttemptAt <= this.now)
     const attempt = { delivery, trigger, revision: this.endpoint.revision, startedAt: this.now }
@@ -128,7 +118,7 @@ export class Life {
     if (delivery.lease === attempt) delivery.interruptions = 0
     if (status === 200) {
       this.settle(delivery, 'delivered')
-      if (isCurrent) Object.assign(this.endpoint, { failingSince: null, blockedUntil: null })
+      if (isCurrent) Object.assign(this.endpoint, { failingSince: null })
       if (isCurrent && trigger === 'probe' && this.endpoint.pausedBy === 'service')
         this.transition('probeTaken')
       return
@@ -167,7 +157,7 @@ export class Life {
     }
     this.endpoint.revision += 1
     this.endpoint.pausedBy = pausedBy
-    if (worksAgain) Object.assign(this.endpoint, { failingSince: null, blockedUntil: null })
+    if (worksAgain) Object.assign(this.endpoint, { failingSince: null })
     if (pausedBy === null) this.renew()
   }
 

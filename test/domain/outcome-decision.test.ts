@@ -83,15 +83,6 @@ describe('a failed attempt', () => {
     expect(delivery?.nextAttemptAt).toEqual(inMs(60_000))
   })
 
-  test.each([
-    ['no answer', { status: null, errorCode: 'timeout' }, true],
-    ['503', { status: 503 }, true],
-    ['500', { status: 500 }, false],
-  ])('with %s after a minute of failures: is the endpoint left alone for 30 s?', (_, answer, rests) => {
-    const { endpoint: change } = decide({ request: answer, endpoint: { failingSince: hoursAgo(1 / 60) } })
-    expect(change?.blockedUntil).toEqual(rests ? inMs(30_000) : undefined)
-  })
-
   test('that is the fourth in a row is told of, and is incident to operators once', () => {
     expect(decide({ attempt: { failures: 3 } })).toMatchObject({
       endpoint: { incident: 'failing' },

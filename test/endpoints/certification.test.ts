@@ -303,26 +303,6 @@ describe('certification', () => {
   )
 
   it(
-    'sends no faster than once a second to what did not accept a valid request',
-    begun(async () => {
-      const { partner, next, certify } = await scene()
-      next.answer = (_, response) => void response.writeHead(500).end()
-      expect((await certify({ accept_failures: true })).state).toBe('failed')
-      const leads = leadsOf(service, partner)
-      for (let count = 0; count < 6; count += 1) await leads.start()
-      await next.until((arrivals) => arrivals.length >= certificationChecks.length + 4)
-      const attempts = await service.sql
-        .selectFrom('attempts')
-        .select('started_at')
-        .where('partner_id', '=', partner.id)
-        .orderBy('started_at')
-        .execute()
-      for (const [index, { started_at: at }] of attempts.slice(1).entries())
-        expect(at.getTime() - (attempts[index]?.started_at.getTime() ?? 0)).toBeGreaterThanOrEqual(1000)
-    }),
-  )
-
-  it(
     'of two candidates at once switches to the current one only',
     begun(async () => {
       const { partner, next: first, post, propose, certify } = await scene()

@@ -49,7 +49,7 @@ describe('a webhook that is asked for again as its lead is erased', () => {
   it.each(['resend', 'replay'] as const)('gets no %s if the erasure comes first', async (trigger) => {
     const { eventId, leadId } = await addWebhook('delivered')
     const delivery = await holdRow(sql, 'deliveries', `event_id = '${eventId}'`)
-    const begun = beginAttempt(sql, { leadId, sequence: 1, trigger }, testKeys)
+    const begun = beginAttempt(sql, { leadId, sequence: 1, trigger }, testKeys, () => true)
     await delivery.reached()
     await delivery.release((trx) => erase(trx, leadId))
     expect(await begun).toEqual({ kind: 'settled', state: 'canceled' })
@@ -58,14 +58,15 @@ describe('a webhook that is asked for again as its lead is erased', () => {
 
   it('has its attempt in the record before the erasure if a replay comes first', async () => {
     const { eventId, leadId } = await addWebhook('delivered')
-    const endpoint = await holdRow(sql, 'endpoints', `partner_id = ${partnerId}`)
-    const begun = beginAttempt(sql, { leadId, sequence: 1, trigger: 'replay' }, testKeys)
-    await endpoint.reached()
+    // in the middle of its transaction, when it writes the attempt
+    const event = await holdRow(sql, 'lead_events', `id = '${eventId}'`)
+    const begun = beginAttempt(sql, { leadId, sequence: 1, trigger: 'replay' }, testKeys, () => true)
+    await event.reached()
     const erased = sql.transaction().execute(async (trx) => {
       await erase(trx, leadId)
       return attemptsAt(eventId)
     })
-    await endpoint.release()
+    await event.release()
     expect(await begun).toMatchObject({ kind: 'send' })
     expect(await erased).toHaveLength(1)
   })

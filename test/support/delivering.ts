@@ -1,11 +1,10 @@
+import { createAttempts } from '../../activities/attempts.ts'
 import { deliverWebhookActivity } from '../../activities/deliver-webhook.ts'
-import { createFirstAttempts } from '../../activities/first-attempts.ts'
 import { recordMilestonesActivity } from '../../activities/record-milestones.ts'
 import type { Mailer } from '../../activities/mailer.ts'
 import { createOnboardingMails } from '../../activities/onboarding-mails.ts'
 import { recordScoreUpdateActivity, type ScoreProvider } from '../../activities/record-score-update.ts'
 import { welcomeActivities } from '../../activities/welcome.ts'
-import { createDeliveryGate } from '../../src/core/deliveries/statements/gate.ts'
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { insertLead } from './insert-lead.ts'
 import type { WebhookFacts } from '../../src/core/deliveries/decisions/webhook-facts.ts'
@@ -40,45 +39,32 @@ export async function prepareDelivering() {
   const log = createLogger('silent', 'worker')
   const toBody = (facts: WebhookFacts) => webhookBody({ ...facts, environment: 'sandbox' })
   /** As the activities of one process. */
-  const startProcess = (
-    options: { places: number; waitMs?: number; ended?: () => Promise<void> } = { places: 1 },
-  ) => {
-    const attempting = {
-      sql,
-      gate: createDeliveryGate(options),
-      send,
-      startEndpoint: async () => {},
-      encryptionKeys: testKeys,
-      observe,
-      log,
-    }
-    const firstAttempts = createFirstAttempts(attempting, options)
+  const startProcess = (options: Parameters<typeof createAttempts>[1] = {}) => {
+    const attempting = { sql, send, startEndpoint: async () => {}, encryptionKeys: testKeys, observe, log }
+    const attempts = createAttempts(attempting, options)
     return {
-      deliver: deliverWebhookActivity({
-        ...attempting,
-        firstAttempts: options.ended === undefined ? firstAttempts : { ended: options.ended },
-        tellFailure: () => {},
-      }),
+      attempts,
+      deliver: deliverWebhookActivity({ ...attempting, attempts, tellFailure: () => {} }),
       record: recordMilestonesActivity({
         ...attempting,
         webhookBody: toBody,
         environment: 'sandbox',
-        firstAttempts,
+        attempts,
       }),
       score: (scoreProvider: ScoreProvider) =>
         recordScoreUpdateActivity({
           ...attempting,
           webhookBody: toBody,
           environment: 'sandbox',
-          firstAttempts,
+          attempts,
           scoreProvider,
         }),
       welcome: (mailer: Mailer) => {
         const onboardingMails = createOnboardingMails({ sql, encryptionKeys: testKeys, mailer })
         const mailsSettled = async () => onboardingMails.settled()
-        return { ...welcomeActivities({ ...attempting, firstAttempts, onboardingMails }), mailsSettled }
+        return { ...welcomeActivities({ ...attempting, attempts, onboardingMails }), mailsSettled }
       },
-      settled: async () => firstAttempts.settled(),
+      settled: async () => attempts.settled(),
     }
   }
   const { deliver } = startProcess()

@@ -17,7 +17,7 @@ export async function putEndpoints(
   const pausedBy = state === 'paused' ? by : null
   await sql
     .updateTable('endpoints')
-    .set({ state, paused_by: pausedBy, reason: pausedBy, failing_since: null, blocked_until: null })
+    .set({ state, paused_by: pausedBy, reason: pausedBy, failing_since: null })
     .set({ next_probe_at: null })
     .$if(partnerId !== undefined, (query) => query.where('partner_id', '=', partnerId ?? 0))
     .execute()

@@ -152,7 +152,7 @@ describe('the record, against the workflows that run', () => {
       .updateTable('deliveries')
       .where('lead_id', '=', leadId)
       .where('state', '=', 'pending')
-    await pending.set({ ...overdue, ...lease('1 minute') }).execute()
+    await pending.set({ ...overdue, ...lease('15 seconds') }).execute()
     expect(await refreshOverdue(service)).toEqual([])
     await pending.set(lease('-1 second')).execute()
     expect(await refreshOverdue(service)).toEqual([leadId])

@@ -1,5 +1,4 @@
 import { setCurrentDetails, setDefaultSignalHandler, sleep } from '@temporalio/workflow'
-import { PACE_MS } from '../../src/core/deliveries/decisions/delivery.ts'
 import {
   type CertificationCheck,
   certificationChecks,
@@ -20,7 +19,7 @@ export async function certification(request: CertificationRequest): Promise<stri
   for (const check of certificationChecks) {
     // the host may not want our requests
     const valid = outcomes.get('valid')
-    if (valid !== undefined && valid.result !== 'passed') await sleep(PACE_MS)
+    if (valid !== undefined && valid.result !== 'passed') await sleep('1 second')
     setCurrentDetails(detailsOf(request, outcomes))
     const summary = `send ${describeCheck(check)}`
     const outcome = await certify.executeWithOptions({ summary }, [request, check])

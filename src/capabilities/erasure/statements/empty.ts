@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely'
+import { noLease } from '../../../core/deliveries/statements/lease.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 import { canceled } from '../../../core/deliveries/statements/cancel-open.ts'
 import { eachField, erasedFields } from '../../../core/leads/decisions/lead-fields.ts'
@@ -69,7 +70,7 @@ async function cancelDeliveries(trx: Sql, leadIds: readonly number[]): Promise<v
     .execute()
   await trx
     .updateTable('deliveries')
-    .set({ lease: null, leased_until: null })
+    .set(noLease)
     .where('lead_id', 'in', leadIds)
     .where('lease', 'is not', null)
     .execute()

@@ -3,6 +3,7 @@ import { type Due, dueDates, type LeadClock } from '../decisions/lead-clock.ts'
 import { MOST_EVENTS } from '../../../core/leads/decisions/recording-decision.ts'
 import { endOf } from '../../../core/leads/decisions/score-dates.ts'
 import { takesNoMore } from '../../../core/leads/statements/lock-lead.ts'
+import { isLeased } from '../../../core/deliveries/statements/lease.ts'
 import type { Sql } from '../../../core/database/orm.ts'
 
 /** A lead's clock according to the record, in one statement; `undefined` if there is no such lead. */
@@ -15,7 +16,7 @@ export async function readLeadClock(sql: Sql, leadId: number): Promise<LeadClock
           .selectFrom('deliveries')
           .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
           .select(['failures', 'next_attempt_at', 'endpoints.state as endpoint_state'])
-          .select(raw<boolean>`coalesce(leased_until > clock_timestamp(), false)`.as('is_leased'))
+          .select(isLeased.as('is_leased'))
           .whereRef('deliveries.lead_id', '=', 'leads.id')
           .where('deliveries.state', '=', 'pending')
           .orderBy('sequence')

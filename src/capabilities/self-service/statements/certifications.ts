@@ -101,7 +101,7 @@ export async function endCertification(sql: Sql, request: CertificationRequest):
     const isSwitched = state === 'passed' || acceptFailures
     const { url } = certification
     if (isSwitched) {
-      const target = { url, secretId: candidate, isPaced: !passed.includes('valid') }
+      const target = { url, secretId: candidate }
       await switchAsPartner(trx, endpoint, target)
     }
     await write(trx, endpoint.id, { ...certification, state, finishedAt: new Date().toISOString() })

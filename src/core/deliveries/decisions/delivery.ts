@@ -6,7 +6,7 @@
  * | `pending`   | to be sent; shown as `held` while its endpoint is paused    | any of the others                      |
  * | `delivered` | the endpoint answered 2xx                                   | nothing                                |
  * | `given_up`  | the schedule is used up, and the endpoint took others since | `delivered`, by a resend or replay     |
- * | `canceled`  | staff left it out before it was sent                        | `delivered`, if a request was under way |
+ * | `canceled`  | staff left it out before it was sent, or the lead is erased | nothing                                |
  */
 export const deliveryStates = ['pending', 'delivered', 'given_up', 'canceled'] as const
 export type DeliveryState = (typeof deliveryStates)[number]
@@ -27,13 +27,10 @@ const SECOND_MS = 1000
 /** How long a request may take, from the lookup of the name to the answer's last byte. */
 export const REQUEST_LIMIT_MS = 15 * SECOND_MS
 
-/** Between requests to a URL that was not seen to accept what we sign. */
-export const PACE_MS = SECOND_MS
-
 /** How long an attempt may settle its delivery: above `REQUEST_LIMIT_MS`, by what writing the outcome may take. */
 export const LEASE_MS = 20 * SECOND_MS
 
-/** Requests in flight to one endpoint, over all workers. */
+/** Requests of a process to one endpoint at a time. */
 export const ENDPOINT_CAP = 10
 
 /** A webhook that was attempted so often is not resent. The schedule alone makes fewer, but for an endpoint that fails for years. */

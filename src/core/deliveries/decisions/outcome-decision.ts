@@ -7,7 +7,7 @@ import type {
   NoticeKind,
 } from '../../endpoints/decisions/endpoint.ts'
 import { failureReason } from '../../leads/decisions/referral.ts'
-import { isLastScheduled, isLastButOneMade, nextAttemptAt, PAUSE_AFTER_MS, restMs } from './retry-schedule.ts'
+import { isLastScheduled, isLastButOneMade, nextAttemptAt, PAUSE_AFTER_MS } from './retry-schedule.ts'
 
 /** How a request failed. */
 export type FailedRequest = Pick<AttemptOutcome, 'status' | 'errorCode' | 'retryAfter'>
@@ -44,7 +44,6 @@ export interface DeliveryChange {
 
 export interface EndpointChange {
   failingSince: Date
-  blockedUntil?: Date
   incident?: EndpointIncident
   /** The service pauses it. */
   transition?: EndpointTransition & ('gone' | 'failing')
@@ -143,13 +142,11 @@ function endpointChange(
   request: FailedRequest,
   now: Date,
 ): EndpointChange | null {
-  const rest = restMs({ status: request.status, failingSince, now })
   const beginsIncident = failures === FAILING_AFTER && incident === null
   const isPaused = verdict === 'pause'
-  if (failingSince !== null && rest === 0 && !beginsIncident && !isPaused) return null
+  if (failingSince !== null && !beginsIncident && !isPaused) return null
   return {
     failingSince: failingSince ?? now,
-    ...(rest > 0 && { blockedUntil: new Date(now.getTime() + rest) }),
     ...(beginsIncident && { incident: 'failing' }),
     ...(isPaused && { incident: 'paused', transition: pauseOf(request) }),
   }

@@ -79,27 +79,3 @@ export function nextAttemptAt({ failures, retryAfter, now, random }: FailedAttem
   const asked = Math.min(retryAfterMs(retryAfter, now) ?? 0, DAY)
   return new Date(now.getTime() + Math.max(attemptDelayMs(failures, random), asked))
 }
-
-/** The circuit breaker: how long an endpoint must have failed, and how long it then gets no requests. */
-export const BREAK_AFTER_MS = MINUTE
-export const BREAK_MS = 30 * SECOND
-/** Responses of an overloaded endpoint, or of the proxy in front of it. */
-const OVERLOADED = [429, 502, 503, 504]
-
-/**
- * How long an endpoint gets no requests after a failed attempt, in milliseconds: 30 s if it doesn't answer, or is
- * overloaded, and has accepted nothing for a minute. One attempt every 30 s then tests it, instead of one for each lead.
- * 0 otherwise.
- */
-export function restMs({
-  status,
-  failingSince,
-  now,
-}: {
-  status: number | null
-  failingSince: Date | null
-  now: Date
-}): number {
-  if (status !== null && !OVERLOADED.includes(status)) return 0
-  return failingSince !== null && now.getTime() - failingSince.getTime() >= BREAK_AFTER_MS ? BREAK_MS : 0
-}

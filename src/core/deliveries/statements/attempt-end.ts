@@ -4,6 +4,7 @@ import type { AttemptTrigger } from '../decisions/delivery.ts'
 import { isOfRevision } from '../../endpoints/statements/states.ts'
 import { compiledOnce } from '../../database/compiled-once.ts'
 import type { Sql } from '../../database/orm.ts'
+import { noLease } from './lease.ts'
 
 /** The attempt that has ended, and whose it was. */
 export interface EndedAttempt {
@@ -71,27 +72,19 @@ interface Delivered extends Result {
 
 const writeDelivered = compiledOnce<Delivered>()((sql, value) =>
   sql
-    // an erasure takes the lease: then nothing is written of what the endpoint answered
-    .with('held', (cte) =>
-      cte
-        .selectFrom('deliveries')
-        .select(['event_id', raw<boolean>`lease is not distinct from ${value('attemptId')}`.as('has_lease')])
-        .where('event_id', '=', value('eventId'))
-        .forUpdate(),
-    )
     .with('delivery', (cte) =>
       cte
         .updateTable('deliveries')
-        .from('held')
         .set({
+          ...noLease,
           state: 'delivered',
           settled_at: raw<Date>`case state when 'delivered' then settled_at else clock_timestamp() end`,
-          lease: null,
-          leased_until: null,
+          interruptions: 0,
           resend_requested_at: raw<null>`case when state = 'pending' or ${value('isResend')} then null
             else resend_requested_at end`,
         })
-        .whereRef('deliveries.event_id', '=', 'held.event_id')
+        .where('event_id', '=', value('eventId'))
+        .where('lease', '=', value('attemptId'))
         .returning('deliveries.partner_id'),
     )
     // written only when it changes: a row that every delivery updated would make them wait for each other
@@ -99,32 +92,25 @@ const writeDelivered = compiledOnce<Delivered>()((sql, value) =>
       cte
         .updateTable('endpoints')
         .from('delivery')
-        .set({
-          failing_since: null,
-          blocked_until: null,
-          recovered_at: raw<Date>`case when failing_since is null then recovered_at else clock_timestamp() end`,
-        })
+        .set({ failing_since: null, recovered_at: raw<Date>`clock_timestamp()` })
         .whereRef('endpoints.partner_id', '=', 'delivery.partner_id')
         .where(isOfRevision(value('attemptId')))
-        .where((eb) => eb.or([eb('failing_since', 'is not', null), eb('blocked_until', 'is not', null)])),
+        .where('failing_since', 'is not', null),
     )
     .with('attempt', (cte) =>
       cte
         .updateTable('attempts')
-        .from('held')
         .set({
           ...resultOf({
             at: value('at'),
             signature: value('signature'),
             durationMs: value('durationMs'),
-            address: raw<string | null>`case when held.has_lease then ${value('address')} end`,
+            address: raw<string | null>`case when ${isHeld} then ${value('address')} end`,
             status: value('status'),
             errorCode: value('errorCode'),
             hint: value('hint'),
-            responseHeaders: raw<
-              string | null
-            >`case when held.has_lease then ${value('responseHeaders')} end`,
-            responseBody: raw<string | null>`case when held.has_lease then ${value('responseBody')} end`,
+            responseHeaders: raw<string | null>`case when ${isHeld} then ${value('responseHeaders')} end`,
+            responseBody: raw<string | null>`case when ${isHeld} then ${value('responseBody')} end`,
           }),
           next_attempt_at: null,
         })
@@ -134,18 +120,20 @@ const writeDelivered = compiledOnce<Delivered>()((sql, value) =>
     .select('partner_id'),
 )
 
+/** An erasure takes the lease: then nothing is written of what the endpoint answered. */
+const isHeld = raw<boolean>`exists (select from delivery)`
+
 /**
  * A 2xx, in one statement, since nothing has to be known before it: the delivery, then its endpoint, and the
- * attempt. Answers whose endpoint it was.
+ * attempt. Answers whose endpoint it was; `undefined` without the lease, and then the attempt alone is written.
  */
 export async function deliver(
   sql: Sql,
   { attemptId, eventId, trigger, signed }: EndedAttempt,
   outcome: AttemptOutcome,
-): Promise<number> {
+): Promise<number | undefined> {
   const ids = { attemptId, eventId, isResend: trigger === 'resend' }
   const result = { ...outcome, ...signed, responseHeaders: textOf(outcome) }
   const [row] = await writeDelivered(sql, { ...ids, ...result })
-  if (row === undefined) throw new Error(`there is no delivery of ${eventId}`)
-  return row.partner_id
+  return row?.partner_id
 }

@@ -1,5 +1,4 @@
 import { sql as raw } from 'kysely'
-import { BREAK_AFTER_MS } from '../decisions/retry-schedule.ts'
 import { recordedAt } from '../../leads/statements/new-lead.ts'
 import type { Sql } from '../../database/orm.ts'
 
@@ -27,9 +26,8 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
   const { rows } = await raw<Omit<Backlog, 'oldestUndeliveredSeconds'> & Oldest>`
     with open as materialized (
       select d.lead_id, d.sequence, d.event_id, d.next_attempt_at, e.state = 'paused' as held,
-        -- the others get few requests, so that theirs are late however many workers there are
-        e.state = 'active' and e.paced_until is null
-          and coalesce(e.failing_since > clock_timestamp() - ${BREAK_AFTER_MS} * interval '1 millisecond', true) as takes
+        -- the others may get few requests, so that theirs are late however many workers there are
+        e.state = 'active' and coalesce(e.failing_since > clock_timestamp() - interval '1 minute', true) as takes
       from deliveries d join endpoints e on e.partner_id = d.partner_id
       where d.state = 'pending'
     ), first as (

@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../../database/orm.ts'
+import { noLease } from './lease.ts'
 
 const PAGE = 1000
 
@@ -7,8 +8,7 @@ const PAGE = 1000
 export const canceled = {
   state: 'canceled' as const,
   settled_at: raw<Date>`clock_timestamp()`,
-  lease: null,
-  leased_until: null,
+  ...noLease,
 }
 
 /**

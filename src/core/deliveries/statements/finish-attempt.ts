@@ -8,6 +8,7 @@ import {
 } from '../decisions/outcome-decision.ts'
 import type { AttemptOutcome } from '../decisions/attempt-outcome.ts'
 import { deliver, endAttempt, type EndedAttempt } from './attempt-end.ts'
+import { noLease } from './lease.ts'
 import { columnsOf, drainAfterProbe, isOfRevision } from '../../endpoints/statements/states.ts'
 import type { EndpointNotice } from '../../endpoints/statements/incidents.ts'
 import { oweNotice } from '../../endpoints/statements/notices.ts'
@@ -55,14 +56,13 @@ export async function finishAttempt(
 }
 
 async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): Promise<Finished> {
-  if (attempt.trigger !== 'probe') await deliver(sql, attempt, outcome)
-  else {
-    await sql.transaction().execute(async (trx) => {
-      const partnerId = await deliver(trx, attempt, outcome)
+  const write = async (trx: Sql) => {
+    const partnerId = await deliver(trx, attempt, outcome)
+    if (partnerId !== undefined && attempt.trigger === 'probe')
       await drainAfterProbe(trx, partnerId, attempt.attemptId)
-    })
+    return { end: partnerId === undefined ? ('superseded' as const) : ('delivered' as const), notices: [] }
   }
-  return { end: 'delivered', notices: [] }
+  return attempt.trigger === 'probe' ? sql.transaction().execute(write) : write(sql)
 }
 
 function lockDelivery(trx: Sql, { eventId, attemptId }: EndedAttempt) {
@@ -91,7 +91,7 @@ function lockEndpoint(trx: Sql, partnerId: number, attemptId: string) {
 async function release(trx: Sql, { eventId, trigger }: EndedAttempt): Promise<void> {
   await trx
     .updateTable('deliveries')
-    .set({ lease: null, leased_until: null, ...(trigger === 'resend' && { resend_requested_at: null }) })
+    .set({ ...noLease, interruptions: 0, ...(trigger === 'resend' && { resend_requested_at: null }) })
     .where('event_id', '=', eventId)
     .execute()
 }
@@ -107,10 +107,10 @@ async function failDelivery(
   await trx
     .updateTable('deliveries')
     .set({
+      ...noLease,
       failures,
+      interruptions: 0,
       next_attempt_at: nextAttemptAt,
-      lease: null,
-      leased_until: null,
       ...(isLastButOneMade && { last_but_one_at: lastButOneAt }),
       ...(isGivenUp && { state: 'given_up' as const, settled_at: now }),
     })
@@ -121,14 +121,13 @@ async function failDelivery(
 async function failEndpoint(
   trx: Sql,
   partnerId: number,
-  { failingSince, blockedUntil, incident, transition }: EndpointChange,
+  { failingSince, incident, transition }: EndpointChange,
 ): Promise<void> {
   await trx
     .updateTable('endpoints')
     .set({
       ...(transition && columnsOf(transition)),
       failing_since: failingSince,
-      ...(blockedUntil && { blocked_until: blockedUntil }),
       ...(incident && { incident }),
     })
     .where('partner_id', '=', partnerId)

@@ -3,6 +3,7 @@ import type { MilestoneName } from '../../leads/decisions/milestones.ts'
 import type { DeliveryStatus } from '../decisions/delivery.ts'
 import { waitsFor } from './first-open.ts'
 import { type DeliveryFilter, deliveryPage } from './page.ts'
+import { isLeased } from './lease.ts'
 import type { Sql } from '../../database/orm.ts'
 
 /** As it is shown: `held` while the endpoint is paused. */
@@ -11,7 +12,7 @@ export const shownState = raw<DeliveryStatus>`case
 end`
 
 /** Whether no attempt at a delivery is in flight, which would decide about the next. */
-export const isAtRest = raw<boolean>`coalesce(leased_until <= clock_timestamp(), true)`
+export const isAtRest = raw<boolean>`not ${isLeased}`
 
 /** Why its next attempt cannot begin; `null` of one that waits for none. */
 const openFault = raw<string | null>`case

@@ -1,12 +1,11 @@
-import { type Expression, sql as raw } from 'kysely'
+import { sql as raw } from 'kysely'
 import { newUuid } from '../../values/uuid.ts'
-import { type AttemptTrigger, LEASE_MS } from '../decisions/delivery.ts'
-import { openSecrets, type StoredSecret } from '../../endpoints/statements/secrets.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { AttemptTrigger } from '../decisions/delivery.ts'
+import { isLiveSecret, openSecrets, type StoredSecret } from '../../endpoints/statements/secrets.ts'
+import { compiledOnce } from '../../database/compiled-once.ts'
 
 /** An open attempt: the process that began it sends it. */
 export interface StartedAttempt extends Delivery {
-  kind: 'send'
   attemptId: string
   trigger: AttemptTrigger
   url: string
@@ -26,26 +25,35 @@ interface Delivery {
   requestId: string | null
 }
 
-/** Locks a partner's endpoint: what an attempt needs to know of its row. */
-export function endpointOf(trx: Sql, partnerId: number | Expression<number>) {
-  return trx
+/**
+ * What an attempt at a webhook of a locked lead or delivery needs to know of its endpoint: in one statement, so that URL and
+ * secrets belong together. It locks nothing: a change of the endpoint comes before the request, or during it.
+ */
+export const readEndpoint = compiledOnce<{ partnerId: number; leadId: number }>()((sql, value) =>
+  sql
     .selectFrom('endpoints')
-    .select(['id', 'url', 'paused_by as pausedBy', 'revision', 'blocked_until as blockedUntil'])
-    .select('paced_until as pacedUntil')
-    .where('partner_id', '=', partnerId)
-    .forNoKeyUpdate()
-}
+    .select(['id', 'url', 'paused_by as pausedBy', 'revision'])
+    .select(
+      raw<StoredSecret[]>`array(
+        select array[id::text, ciphertext] from endpoint_secrets
+        where endpoint_id = endpoints.id and ${isLiveSecret} order by id desc
+      )`.as('secrets'),
+    )
+    .select(raw<Date>`clock_timestamp()`.as('now'))
+    .select(
+      raw<boolean>`exists (select from leads where id = ${value('leadId')} and erased_at is not null)`.as(
+        'isErased',
+      ),
+    )
+    .where('partner_id', '=', value('partnerId')),
+)
 
-interface Endpoint {
-  url: string | null
-  revision: number
-  secrets: readonly StoredSecret[]
-}
+export type CalledEndpoint = Awaited<ReturnType<typeof readEndpoint>>[number]
 
 /** A new attempt: its row, without its number, and what to send once that is written; or why a secret cannot be read. */
 export function newAttempt(
   { eventId, leadId, sequence, partnerId, body, requestId }: Delivery,
-  { url: stored, revision, secrets: sealed }: Endpoint,
+  { url: stored, revision, secrets: sealed }: CalledEndpoint,
   trigger: AttemptTrigger,
   encryptionKeys: readonly Buffer[],
 ) {
@@ -56,17 +64,10 @@ export function newAttempt(
   // nothing is sent to an endpoint without one
   const url = stored ?? ''
   const row = { ...ids, trigger, endpoint_revision: revision, url }
-  const beganAt = performance.now()
   const delivery = { eventId, leadId, sequence, partnerId, body, requestId }
-  const request = { trigger, url, secrets: read.secrets, beganAt }
-  const started: StartedAttempt = { kind: 'send', attemptId, ...delivery, ...request }
+  const request = { trigger, url, secrets: read.secrets, beganAt: performance.now() }
+  const started: StartedAttempt = { attemptId, ...delivery, ...request }
   return { row, started }
 }
 
 export type AttemptRow = Extract<ReturnType<typeof newAttempt>, { row: unknown }>['row']
-
-/** The lease of an attempt that begins now. */
-export function leaseOf(attemptId: string | null) {
-  const end = raw<Date>`clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'`
-  return { lease: attemptId, leased_until: attemptId === null ? null : end }
-}

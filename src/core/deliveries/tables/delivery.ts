@@ -25,6 +25,8 @@ export const Delivery = defineEntity({
     /** The attempt that may settle this delivery, until `leasedUntil`. */
     lease: p.text().nullable(),
     leasedUntil: instant().nullable(),
+    /** How many of the latest attempts in a row did not come to their end. */
+    interruptions: p.integer().default(0),
     settledAt: instant().nullable(),
     /** Since when a settled delivery waits to be sent once more. */
     resendRequestedAt: instant().nullable(),

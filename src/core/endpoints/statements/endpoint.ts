@@ -57,7 +57,7 @@ export async function setEndpoint(
 export async function switchTo(
   trx: Sql,
   endpoint: LockedEndpoint,
-  { url, secretId, isPaced }: { url: string; secretId: number; isPaced?: boolean },
+  { url, secretId }: { url: string; secretId: number },
   columns: UpdateObject<Tables, 'endpoints'>,
 ): Promise<void> {
   const current = await currentSecret(trx, endpoint.id)
@@ -66,7 +66,7 @@ export async function switchTo(
   const isOther = url !== endpoint.url || secretId !== current
   await trx
     .updateTable('endpoints')
-    .set({ ...noCandidate, ...columnsOfUrl(url, isPaced), ...columns })
+    .set({ ...noCandidate, ...columnsOfUrl(url), ...columns })
     .$if(isOther, (update) =>
       update.set({
         previous_url: endpoint.url,
@@ -101,7 +101,7 @@ interface Previous {
 export async function findEndpoint(sql: Sql, partnerId: number) {
   return sql
     .selectFrom('endpoints')
-    .select(['id', 'url', 'state', 'reason', 'since', 'blocked_until'])
+    .select(['id', 'url', 'state', 'reason', 'since'])
     .select(['failing_since as failingSince', 'recovered_at as recoveredAt'])
     .select(['candidate_url', 'candidate_at', 'certification'])
     .select(

@@ -54,7 +54,7 @@ export async function readHealth(sql: Sql, partnerId: number) {
       order by partner_id desc, id desc limit ${RECENT}
     )
     select recent.*, e.next_probe_at, oldest.event_id, oldest.lead_id, lead_events.event_name,
-      case e.state when 'active' then greatest(next.at, e.blocked_until) end as next_attempt_at,
+      case e.state when 'active' then next.at end as next_attempt_at,
       (
         select json_build_object('at', finished_at, 'status', status, 'error_code', error_code, 'hint', hint)
         from latest where error_code is not null and endpoint_revision >= e.url_revision order by id desc limit 1

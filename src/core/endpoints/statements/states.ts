@@ -7,16 +7,8 @@ import type { Sql } from '../../database/orm.ts'
 /** A change of the URL, a pause or a resume begins a new revision. */
 export const nextRevision = raw<number>`endpoints.revision + 1`
 
-/**
- * What a new URL writes, beside the new revision.
- *
- * @param isPaced it did not accept what we sign: it may not want our requests.
- */
-export const columnsOfUrl = (url: string, isPaced = false) => ({
-  url,
-  url_revision: nextRevision,
-  paced_until: isPaced ? raw<Date>`clock_timestamp()` : null,
-})
+/** What a new URL writes, beside the new revision. */
+export const columnsOfUrl = (url: string) => ({ url, url_revision: nextRevision })
 
 /** What a transition writes: the endpoint's state, and a new revision. A pause's probes are planned by its workflow. */
 export function columnsOf(transition: EndpointTransition) {
@@ -28,7 +20,7 @@ export function columnsOf(transition: EndpointTransition) {
     revision: nextRevision,
     since: raw<Date>`clock_timestamp()`,
     next_probe_at: null,
-    ...(worksAgain && { failing_since: null, blocked_until: null, incident: incidentAfterResume }),
+    ...(worksAgain && { failing_since: null, incident: incidentAfterResume }),
   }
 }
 

@@ -32,12 +32,6 @@ export const Endpoint = defineEntity({
     failingSince: instant().nullable(),
     /** The latest success that ended a time of failures. */
     recoveredAt: instant().nullable(),
-    blockedUntil: instant().nullable(),
-    /**
-     * Set while its URL was not seen to accept what we sign: then one request a second goes there at most, and the next not
-     * before this.
-     */
-    pacedUntil: instant().nullable(),
     /** Its open incident, if there is one. */
     incident: p.text().$type<EndpointIncident>().nullable(),
     /** When its workflow probes it next; null unless the service paused it. */

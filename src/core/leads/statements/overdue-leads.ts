@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import { isFirstOpen } from '../../deliveries/statements/first-open.ts'
+import { isLeased } from '../../deliveries/statements/lease.ts'
 import type { Sql } from '../../database/orm.ts'
 
 /** Longer than a webhook of a running workflow waits for its turn, unless its partner has a flood of them. */
@@ -18,7 +19,7 @@ export async function overdueLeads(sql: Sql): Promise<number[]> {
       select d.lead_id
       from deliveries d join leads l on l.id = d.lead_id
       where d.partner_id = e.partner_id and d.state = 'pending' and d.next_attempt_at <= ${OVERDUE}
-        and (d.leased_until is null or d.leased_until <= clock_timestamp())
+        and not ${isLeased}
         and l.workflow_started_at is not null
         and ${isFirstOpen}
       order by d.next_attempt_at

@@ -2,8 +2,8 @@ import { sql as raw } from 'kysely'
 import { decideMilestones, type RecordingDecision } from '../decisions/recording-decision.ts'
 import { isMocked, type MilestoneItem, type Recording } from '../decisions/referral.ts'
 import { endOf } from '../decisions/score-dates.ts'
-import { leaseOf, type StartedAttempt } from '../../deliveries/statements/new-attempt.ts'
-import { type OpenedFirst, openFirst } from '../../deliveries/statements/open-first.ts'
+import { leaseOf, noLease } from '../../deliveries/statements/lease.ts'
+import { newAttempt, readEndpoint, type StartedAttempt } from '../../deliveries/statements/new-attempt.ts'
 import { jsonb } from '../../database/jsonb.ts'
 import { leadsChange } from './leads-now.ts'
 import { type LockedLead, lockLead } from './lock-lead.ts'
@@ -36,8 +36,7 @@ interface Recorded {
  * Begins with the lead's row lock, so that events get their positions, and transactions their ids, in the
  * order in which they become visible.
  *
- * @param options `opening` opens the first attempt at the next webhook, if its endpoint is active, free, and locked by
- *   nobody.
+ * @param options `opening` opens the first attempt at the next webhook, if its endpoint is active.
  * @returns `undefined` when there is no such lead.
  */
 export async function recordMilestones(
@@ -104,24 +103,38 @@ function rowsOf(
   }
 }
 
+/** Opens the first attempt at a delivery in the transaction that writes it; `undefined` if it cannot be made now. */
+async function openFirst(
+  trx: Sql,
+  delivery: ReturnType<typeof rowsOf>['deliveries'][number],
+  encryptionKeys: readonly Buffer[],
+) {
+  const { event_id: eventId, lead_id: leadId, partner_id: partnerId, request_id: requestId } = delivery
+  const [endpoint] = await readEndpoint(trx, { partnerId, leadId })
+  if (endpoint === undefined || endpoint.url === null || endpoint.pausedBy !== null) return undefined
+  const facts = { ...delivery, eventId, leadId, partnerId, requestId }
+  const opened = newAttempt(facts, endpoint, 'scheduled', encryptionKeys)
+  return 'unreadable' in opened ? undefined : opened
+}
+
 /** One statement for all of it: each one more is a way to PostgreSQL and back while the lead is locked. */
 async function append(
   trx: Sql,
   leadId: number,
   { lead }: RecordingDecision,
   rows: ReturnType<typeof rowsOf>,
-  opened: OpenedFirst | undefined,
+  opened: Awaited<ReturnType<typeof openFirst>>,
 ): Promise<void> {
   const deliveries = rows.deliveries.map((row) => ({
     ...row,
     next_attempt_at: raw<Date>`clock_timestamp()`,
-    ...leaseOf(opened?.attempt.event_id === row.event_id ? opened.attempt.id : null),
+    ...(opened?.row.event_id === row.event_id ? leaseOf(opened.row.id) : noLease),
   }))
   let query = trx.with('recorded', (cte) => cte.insertInto('lead_events').values(rows.events))
   if (deliveries.length > 0)
     query = query.with('queued', (cte) => cte.insertInto('deliveries').values(deliveries))
   if (opened !== undefined)
-    query = query.with('opened', (cte) => cte.insertInto('attempts').values(opened.attempt))
+    query = query.with('opened', (cte) => cte.insertInto('attempts').values({ ...opened.row, number: 1 }))
   await query
     .updateTable('leads')
     .set({

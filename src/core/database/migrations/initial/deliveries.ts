@@ -16,6 +16,7 @@ create table deliveries (
   last_but_one_at timestamptz,
   lease text,
   leased_until timestamptz,
+  interruptions int not null default 0,
   settled_at timestamptz,
   resend_requested_at timestamptz,
   fault text,

@@ -16,8 +16,6 @@ create table endpoints (
   since timestamptz not null default now(),
   failing_since timestamptz,
   recovered_at timestamptz,
-  blocked_until timestamptz,
-  paced_until timestamptz,
   incident text
     constraint endpoints_incident_check check (incident in ('failing', 'paused')),
   next_probe_at timestamptz,
