@@ -14,7 +14,6 @@ import { deliverWebhookActivity } from './deliver-webhook.ts'
 import { notifyActivity } from './notify.ts'
 import { pingEndpointActivity } from './self-service/ping-endpoint.ts'
 import { probeEndpointActivity } from './probe-endpoint.ts'
-import { finishDrainingActivity } from './finish-draining.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
 import { removeOldActivity } from './remove-old.ts'
 import { recordScoreUpdateActivity } from './record-score-update.ts'
@@ -81,7 +80,6 @@ export function createActivities(dependencies: ActivityDependencies) {
     reviewEndpoint: async (endpointId: number) => (await reviewEndpoint(sql, endpointId)) ?? null,
     setNextProbe: async (endpointId: number, since: string, atMs: number) =>
       setNextProbe(sql, endpointId, since, new Date(atMs)),
-    finishDraining: finishDrainingActivity(dependencies),
 
     listReplay: async (filter: ReplayFilter, after: ReplayCursor) => replayPage(sql, filter, after, PAGE),
   }

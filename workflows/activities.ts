@@ -38,7 +38,6 @@ export const { listReplay } = interruptible<Activities>(policies.reading)
 export const { reviewEndpoint, setNextProbe, wakeLeads } = interruptible<Activities>(policies.step)
 
 /** "Not yet" while webhooks are due. */
-export const { finishDraining } = interruptible<Activities>(policies.polling)
 
 export const { compareWithRecord, removeOld } = interruptible<Activities>(policies.long)
 

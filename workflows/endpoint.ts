@@ -7,12 +7,11 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow'
-import { type WakeProgress, wakePauseMs } from '../src/core/endpoints/decisions/draining.ts'
+import type { WakeProgress } from '../activities/wake-leads.ts'
 import { HOUR_MS } from '../src/core/values/durations.ts'
 import { describeReason } from '../src/core/endpoints/decisions/endpoint.ts'
 import {
   type EndpointReview,
-  finishDraining,
   notify,
   probeEndpoint,
   reviewEndpoint,
@@ -49,13 +48,13 @@ interface Memory extends Carried {
 }
 
 /**
- * Recovers a partner's endpoint and sends its emails: id `endpoint-<id>`, runs while the endpoint is not active or has
- * emails to send. Each round reads from PostgreSQL what to do.
+ * Recovers a partner's endpoint and sends its emails: id `endpoint-<id>`, runs while the endpoint is paused, has leads
+ * to wake or emails to send. Each round reads from PostgreSQL what to do.
  */
 export async function endpoint(
   endpointId: number,
   pace: ProbePace = { firstMs: HOUR_MS, longestMs: 24 * HOUR_MS },
-  carried: Carried = { since: '', probes: 0, nextProbeAt: 0, woken: { since: '', leadId: 0 } },
+  carried: Carried = { since: '', probes: 0, nextProbeAt: 0, woken: { round: 0, leadId: 0 } },
 ): Promise<void> {
   const memory = setup({
     ...carried,
@@ -76,8 +75,8 @@ export async function endpoint(
     if (isProbed(review) && review.nextProbeAt !== memory.nextProbeAt)
       await setNextProbe(endpointId, review.since, memory.nextProbeAt)
     if (review.unsent > 0) void mail(memory)
-    if (review.state === 'draining') await drain(memory)
-    else if (review.state === 'paused') await rest(memory, review, looks)
+    if (review.state === 'paused') await rest(memory, review, looks)
+    else if (review.isWaking) await wakeNext(memory)
     else if (memory.mailing) await condition(() => !memory.mailing || memory.looks !== looks)
     else if (review.owed !== null) await condition(() => memory.looks !== looks, HOUR_MS)
     else return
@@ -134,32 +133,10 @@ async function probe({ endpointId }: Memory): Promise<string> {
   }
 }
 
-/** Draining: wakes the leads, which send their webhooks in order, and waits until nothing from before is due. */
-async function drain(memory: Memory): Promise<void> {
-  if (!(await wakeAll(memory))) return
-  const tooLong = condition(() => workflowInfo().continueAsNewSuggested)
-  await Promise.race([finishDraining(memory.endpointId, memory.woken.since), tooLong])
-}
-
-/**
- * Wakes the leads of a draining endpoint, a few at a time to avoid a thundering herd. The pauses are timers: an endpoint
- * that drains for hours takes no place for activities in between.
- *
- * @returns false if it is over, or is for the next run to continue with.
- */
-async function wakeAll(memory: Memory): Promise<boolean> {
-  for (let full = 0; !workflowInfo().continueAsNewSuggested;) {
-    const leads = await wakeLeads(memory.endpointId, memory.woken, full)
-    if (leads === null) return false
-    // the rounds wait for the draining, which may take hours
-    if (leads.unsent > 0) void mail(memory)
-    const { since, leadId, count, isLast } = leads
-    memory.woken = { since, leadId }
-    if (isLast) return true
-    full = count === 0 ? full + 1 : 0
-    await sleep(wakePauseMs(count, full), { summary: 'before the next leads are woken' })
-  }
-  return false
+/** Wakes the next leads, which send their webhooks in order: a few at a time to avoid a thundering herd. */
+async function wakeNext(memory: Memory): Promise<void> {
+  memory.woken = await wakeLeads(memory.endpointId, memory.woken)
+  await sleep('1 second', { summary: 'before the next leads are woken' })
 }
 
 /** Sends emails concurrently: a mail server that is down delays no webhook. */

@@ -24,8 +24,6 @@ export const policies = {
   reading: tries('1 minute', '1 second', '30 seconds'),
   /** A transaction or two of a workflow that goes from step to step. */
   step: tries('30 seconds', '1 second', '1 minute'),
-  /** "Not yet", which is soon over. */
-  polling: tries('30 seconds', '250 milliseconds', '10 seconds'),
   /** One request, within its lease; "not yet" is retried after its own delay, for days if necessary. */
   webhook,
   /** One request; "another is in flight" and the like are tried again for a while: another probe follows. */

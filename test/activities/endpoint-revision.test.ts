@@ -1,9 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { findDraining, renewSchedules } from '../../src/core/endpoints/statements/draining.ts'
+import { findDeliveries } from '../../src/core/deliveries/statements/list.ts'
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 import { pauseEndpoint, resumeEndpoint, putEndpoints } from '../support/endpoint-states.ts'
+import { holdRow } from '../support/row-lock.ts'
 import { startPartnerEndpoint } from '../support/partner-endpoint.ts'
 
 type Delivering = Awaited<ReturnType<typeof prepareDelivering>>
@@ -66,7 +67,7 @@ describe('an attempt judges the endpoint that it called, as that was then', () =
   it('so a 410 of the URL before does not pause the new one', async () => {
     const next = await startPartnerEndpoint()
     expect(await during(() => setUrl(next.url), status(410))).toBe('failure 1: the endpoint answered 410')
-    expect(await row()).toMatchObject({ state: 'draining', paused_by: null, failing_since: null })
+    expect(await row()).toMatchObject({ state: 'active', paused_by: null, failing_since: null })
     expect(on.noticed).toEqual([])
   })
 
@@ -108,7 +109,7 @@ describe('an attempt judges the endpoint that it called, as that was then', () =
   it('so a probe that is refused after a resume does not pause again', async () => {
     await putEndpoints(on.sql, 'paused', { by: 'service' })
     expect(await during(() => resumeEndpoint(on.sql, on.partnerId), status(410), 'probe')).toBe('failed')
-    expect((await row()).state).toBe('draining')
+    expect((await row()).state).toBe('active')
   })
 
   it('and one that began after the change judges as ever', async () => {
@@ -127,32 +128,91 @@ describe('an attempt judges the endpoint that it called, as that was then', () =
   })
 })
 
-describe('a resume gives a delivery a whole new schedule', () => {
-  it('so that it is not given up while the endpoint is down again', async () => {
-    const { sql, partnerId, endpoint, deliver, commitLead } = await prepareDelivering()
-    const leadId = await commitLead()
-    const fail = async (times: number) => {
-      endpoint.answer = status(500)
-      for (let failure = 1; failure <= times; failure += 1) {
-        await expect(deliver(leadId, 1, 'scheduled')).rejects.toThrow(/^failure \d+: /)
-        await sql
-          .updateTable('deliveries')
-          .set({ next_attempt_at: raw<Date>`now()` })
-          .where('state', '=', 'pending')
-          .execute()
-      }
+describe('a resume gives each open delivery a whole new schedule', () => {
+  let on: Delivering
+  let leadId: number
+
+  beforeAll(async () => {
+    on = await prepareDelivering()
+  })
+
+  beforeEach(async () => {
+    leadId = await on.commitLead()
+    await putEndpoints(on.sql, 'active')
+  })
+
+  const resume = async () => {
+    await pauseEndpoint(on.sql, on.partnerId)
+    await resumeEndpoint(on.sql, on.partnerId)
+  }
+  const delivery = () =>
+    on.sql.selectFrom('deliveries').selectAll().where('lead_id', '=', leadId).executeTakeFirstOrThrow()
+  const makeDue = () =>
+    on.sql
+      .updateTable('deliveries')
+      .set({ next_attempt_at: raw<Date>`now()` })
+      .where('lead_id', '=', leadId)
+      .execute()
+  const attempt = () =>
+    on.deliver(leadId, 1, 'scheduled').then(
+      ({ outcome }) => outcome,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    )
+  const fail = async (times: number) => {
+    on.endpoint.answer = status(500)
+    for (let failure = 1; failure <= times; failure += 1) {
+      expect(await attempt()).toBe(`failure ${failure}: the endpoint answered 500`)
+      await makeDue()
     }
+  }
+
+  it('which is due now, and begins with its first attempt', async () => {
+    await fail(3)
+    await on.sql
+      .updateTable('deliveries')
+      .set({ next_attempt_at: new Date(Date.now() + 3_600_000) })
+      .where('lead_id', '=', leadId)
+      .execute()
+    await resume()
+    expect(await attempt()).toBe('failure 1: the endpoint answered 500')
+  })
+
+  it('so that it is not given up while the endpoint is down again', async () => {
     await fail(9)
-    await pauseEndpoint(sql, partnerId)
-    const endpointId = (await resumeEndpoint(sql, partnerId)) ?? 0
-    const draining = await findDraining(sql, endpointId)
-    if (draining === undefined) throw new Error('it does not drain')
-    await renewSchedules(sql, draining, 0, 10)
+    await resume()
     // it takes something, and is down from then on
-    endpoint.answer = status(200)
-    expect(await deliver(await commitLead(), 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
+    on.endpoint.answer = status(200)
+    expect(await on.deliver(await on.commitLead(), 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
     await fail(10)
-    const given = sql.selectFrom('deliveries').select(['state', 'failures']).where('lead_id', '=', leadId)
-    expect(await given.executeTakeFirst()).toEqual({ state: 'pending', failures: 10 })
+    expect(await delivery()).toMatchObject({ state: 'pending', failures: 10 })
+  })
+
+  it('in which a failure that commits while the resume runs is the first, and is not tried again at once', async () => {
+    await fail(3)
+    const answered = Promise.withResolvers<void>()
+    on.endpoint.answer = (arrival, response) =>
+      void answered.promise.then(() => status(500)(arrival, response))
+    on.endpoint.arrivals.length = 0
+    const failing = attempt()
+    await on.endpoint.until((arrivals) => arrivals.length === 1)
+    const resuming = await holdRow(on.sql, 'endpoints', `partner_id = ${on.partnerId}`)
+    answered.resolve()
+    await resuming.reached()
+    await resuming.release((trx) => resumeEndpoint(trx, on.partnerId))
+    expect(await failing).toBe('failure 1: the endpoint answered 500')
+    // whoever is woken now
+    expect(await attempt()).toBe('failure 1: the endpoint answered 500')
+    expect(on.endpoint.arrivals).toHaveLength(1)
+    const { failures, next_attempt_at: next } = await delivery()
+    expect(failures).toBe(1)
+    expect(next.getTime() - Date.now()).toBeGreaterThan(3000)
+  })
+
+  it('as partners and staff are shown it, though nothing is rewritten', async () => {
+    await fail(3)
+    await resume()
+    const facts = await findDeliveries(on.sql, { leadId, limit: 1 })
+    expect(facts).toMatchObject([{ failures: 0 }])
+    expect((facts[0]?.next_attempt_at?.getTime() ?? 0) - Date.now()).toBeLessThanOrEqual(0)
   })
 })

@@ -11,6 +11,9 @@ it('an attempt goes to the URL of its secret, while both are changed and after t
   const next = await startPartnerEndpoint()
   next.secret = generateSecret()
   const secret = sealing(next.secret, testKeys)
+  // the first success writes to the endpoint
+  await deliver(await commitLead(), 1, 'scheduled')
+  endpoint.arrivals.length = 0
   await sql.transaction().execute(async (trx) => {
     const moved = trx.updateTable('endpoints').set({ url: next.url }).returning('id')
     const { id } = await moved.executeTakeFirstOrThrow()

@@ -68,6 +68,7 @@ describe('telling a partner and staff of an endpoint', () => {
     sql
       .updateTable('endpoints')
       .set({ state: 'active', paused_by: null, reason: null, failing_since: null })
+      .set((eb) => ({ woken_round: eb.ref('round'), recovered_at: raw<Date>`clock_timestamp()` }))
       .execute()
   const owe = (kind: NoticeKind) => sql.transaction().execute((trx) => oweNotice(trx, partnerId, kind))
   const subjects = (to: string) =>
@@ -292,6 +293,7 @@ describe('telling a partner and staff of an endpoint', () => {
     const started_at = new Date('2026-03-02T15:04:05Z')
     await sql.updateTable('attempts').set({ started_at }).where('number', '=', 1).execute()
     const next_attempt_at = new Date('2026-03-02T18:00:00Z')
+    await sql.updateTable('endpoints').set({ since: started_at }).execute()
     const { event_id: event } = await sql
       .updateTable('deliveries')
       .set({ next_attempt_at })

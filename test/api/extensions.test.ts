@@ -199,7 +199,7 @@ describe('the endpoints beyond the specification', () => {
       })
       const url = 'https://lender.example/webhooks'
       await setEndpoint(api.sql, partner.id, { url, secret: () => '' })
-      expect(await endpoint()).toMatchObject({ url, health: 'draining', open_deliveries: 3 })
+      expect(await endpoint()).toMatchObject({ url, health: 'active', open_deliveries: 3 })
       const ours = api.sql.updateTable('endpoints').where('partner_id', '=', partner.id)
       await ours.set({ state: 'active', paused_by: null, reason: null, failing_since: new Date(0) }).execute()
       expect(await endpoint()).toMatchObject({ health: 'failing', since: '1970-01-01 00:00:00' })

@@ -5,6 +5,7 @@ import { secretPlace, signingSecrets } from '../../src/core/endpoints/statements
 import { pauseOrResume } from '../../src/core/endpoints/statements/states.ts'
 import { open, sealing } from '../../src/core/sealing/seal.ts'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
+import { putEndpoints } from '../support/endpoint-states.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
@@ -190,7 +191,7 @@ describe('a partner’s own endpoint, in a sandbox', () => {
     expect((await endpointOf(api, partner)).revision).toBe(revision)
     const resumed = await partner.post('resume-endpoint', {})
     expect(resumed.body.data).toMatchObject({
-      health: 'draining',
+      health: 'active',
       reason: 'it was resumed with resume-endpoint',
     })
     expect(looks()).toHaveLength(2)
@@ -202,11 +203,11 @@ describe('a partner’s own endpoint, in a sandbox', () => {
 
   it('tries all that wait now when a failing endpoint is resumed', async () => {
     const { id } = await endpointOf(api, partner)
-    const active = { state: 'active' as const, paused_by: null, failing_since: new Date() }
-    await api.sql.updateTable('endpoints').set(active).where('id', '=', id).execute()
+    await putEndpoints(api.sql, 'active', { partnerId: partner.id })
+    await api.sql.updateTable('endpoints').set({ failing_since: new Date() }).where('id', '=', id).execute()
     const before = api.requested.length
     const resumed = await partner.post('resume-endpoint', {})
-    expect(resumed.body.data.health).toBe('draining')
+    expect(resumed.body.data.health).toBe('active')
     expect(api.requested.slice(before)).toEqual([`endpoint ${id}`])
     // whose webhooks are on their way already
     await api.sql.updateTable('endpoints').set({ failing_since: new Date() }).where('id', '=', id).execute()
@@ -217,16 +218,16 @@ describe('a partner’s own endpoint, in a sandbox', () => {
 
   it('tries all that wait now, also when another webhook was accepted since they failed', async () => {
     const { id } = await endpointOf(api, partner)
-    const active = { state: 'active' as const, paused_by: null }
-    await api.sql.updateTable('endpoints').set(active).where('id', '=', id).execute()
+    await putEndpoints(api.sql, 'active', { partnerId: partner.id })
     const before = api.requested.length
     const leadId = await insertLead(api.sql, partner.id, LEAD, () => '{}', testKeys)
     const idle = await partner.post('resume-endpoint', {})
     expect([idle.body.data.health, api.requested.length]).toEqual(['active', before])
-    const inAnHour = { failures: 1, next_attempt_at: raw<Date>`now() + interval '1 hour'` }
+    const { round } = await endpointOf(api, partner)
+    const inAnHour = { round, failures: 1, next_attempt_at: raw<Date>`now() + interval '1 hour'` }
     await api.sql.updateTable('deliveries').set(inAnHour).where('lead_id', '=', leadId).execute()
     const resumed = await partner.post('resume-endpoint', {})
-    expect(resumed.body.data.health).toBe('draining')
+    expect(resumed.body.data.health).toBe('active')
     expect(api.requested.slice(before)).toEqual([`endpoint ${id}`])
   })
 

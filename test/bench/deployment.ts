@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
+import { putEndpoints } from '../support/endpoint-states.ts'
 import { issueKey } from '../../src/core/partners/statements/keys.ts'
 import { migrate } from '../../src/core/database/schema/migrating.ts'
 import { connect, type Sql, sqlOf } from '../../src/core/database/orm.ts'
@@ -70,8 +71,8 @@ export async function deploy(servers: Started, webhookUrl?: string) {
 
 export type Deployment = Awaited<ReturnType<typeof deploy>>
 
-/** Nothing waits yet, so there is nothing to drain first. */
+/** Nothing waits yet, so no lead is to be woken first. */
 async function setActive(sql: Sql, url: string, secret: SealAt): Promise<void> {
   await setEndpoint(sql, 1, { url, secret })
-  await sql.updateTable('endpoints').set({ state: 'active', paused_by: null }).execute()
+  await putEndpoints(sql, 'active')
 }

@@ -5,7 +5,7 @@ import { registerBacklog } from '../../src/metrics/backlog.ts'
 import { createWorkerMetrics } from '../../src/metrics/worker.ts'
 import { createLogger } from '../../src/logger.ts'
 import { prepareDelivering } from '../support/delivering.ts'
-import { pauseEndpoint } from '../support/endpoint-states.ts'
+import { pauseEndpoint, putEndpoints } from '../support/endpoint-states.ts'
 
 describe('what waits', () => {
   type Delivering = Awaited<ReturnType<typeof prepareDelivering>>
@@ -14,7 +14,11 @@ describe('what waits', () => {
   beforeAll(async () => {
     const delivering = await prepareDelivering()
     ;({ sql, partnerId } = delivering)
-    await sql.updateTable('endpoints').set({ state: 'active', paused_by: null }).execute()
+    await putEndpoints(sql, 'active')
+    await sql
+      .updateTable('endpoints')
+      .set({ since: new Date(0) })
+      .execute()
     const leadId = await delivering.commitLead()
     await delivering.commitLead()
     await recordMilestones(
@@ -37,7 +41,7 @@ describe('what waits', () => {
     expect(counts).toEqual({
       due: 2,
       held: 0,
-      endpoints: { active: 1, failing: 0, paused: 0, draining: 0 },
+      endpoints: { active: 1, failing: 0, paused: 0 },
     })
     expect(oldestDueSeconds).toBeGreaterThan(3590)
     expect(oldestDueSeconds).toBeLessThan(3700)
@@ -49,7 +53,7 @@ describe('what waits', () => {
 
   it.each([
     ['has failed for longer than a minute', { failing_since: new Date(Date.now() - 61_000) }],
-    ['gets what was held, in order', { state: 'draining' as const, failing_since: null }],
+    ['has leads that are still to be woken', { woken_round: 0, failing_since: null }],
   ])('counts nothing as due to an endpoint that %s', async (_, endpoint) => {
     await sql.updateTable('endpoints').set(endpoint).execute()
     const backlog = await readBacklog(sql)
@@ -59,12 +63,22 @@ describe('what waits', () => {
 
   it('counts the age of a webhook that waits for its retry from its event', async () => {
     const hourAhead = new Date(Date.now() + 3_600_000)
-    await sql.updateTable('deliveries').set({ next_attempt_at: hourAhead, failures: 3 }).execute()
-    await sql.updateTable('endpoints').set({ state: 'active', failing_since: new Date() }).execute()
+    await sql
+      .updateTable('deliveries')
+      .set((eb) => ({
+        next_attempt_at: hourAhead,
+        failures: 3,
+        round: eb.selectFrom('endpoints').select('round'),
+      }))
+      .execute()
+    await sql
+      .updateTable('endpoints')
+      .set((eb) => ({ woken_round: eb.ref('round'), failing_since: new Date() }))
+      .execute()
     const backlog = await readBacklog(sql)
     expect(backlog).toMatchObject({ due: 0, oldestDueSeconds: 0 })
     expect(backlog.oldestUndeliveredSeconds).toBeGreaterThan(0)
-    expect(backlog.endpoints).toEqual({ active: 0, failing: 1, paused: 0, draining: 0 })
+    expect(backlog.endpoints).toEqual({ active: 0, failing: 1, paused: 0 })
   })
 
   it('counts all open webhooks to a paused endpoint as held', async () => {

@@ -85,12 +85,12 @@ it('a 2xx, which one statement decides, is what the table of outcomes says', asy
       // what was delivered before keeps its date
       expect(after.settled_at?.getTime() === 0).toBe(holdsLease ? state === 'delivered' : settledAt !== null)
       const counts = isCurrent && holdsLease
-      const drains = counts && pausedBy === 'service' && trigger === 'probe'
+      const resumes = counts && pausedBy === 'service' && trigger === 'probe'
       expect(await endpoint()).toMatchObject({
         failing_since: counts ? null : since,
-        state: drains ? 'draining' : before.state,
-        paused_by: drains ? null : before.paused_by,
-        revision: drains ? before.revision + 1 : before.revision,
+        state: resumes ? 'active' : before.state,
+        paused_by: resumes ? null : before.paused_by,
+        revision: resumes ? before.revision + 1 : before.revision,
       })
     }),
     { numRuns: 150 },

@@ -11,6 +11,7 @@ import {
   endpointTransitions,
 } from '../../src/core/endpoints/decisions/endpoint.ts'
 import { decideFailure } from '../../src/core/deliveries/decisions/outcome-decision.ts'
+import { inRound } from '../../src/core/deliveries/decisions/round.ts'
 import { isLastButOneMade } from '../../src/core/deliveries/decisions/retry-schedule.ts'
 
 export const LEADS = 14
@@ -21,6 +22,7 @@ const SHORTEST_RETRY_MS = 5 * SECOND_MS
 interface Delivery {
   leadId: number
   state: DeliveryState
+  round: number
   failures: number
   lastButOneAt: Date | null
   nextAttemptAt: Date
@@ -44,10 +46,9 @@ export class Life {
     url: 'https://lender.example',
     pausedBy: null as EndpointPauser | null,
     failingSince: null as Date | null,
-    // all schedules begin anew at once
-    drainingSince: null,
     incident: null as 'failing' | 'paused' | null,
     revision: 1,
+    round: 1,
   }
   underWay: Attempt[] = []
   settled: Delivery[] = []
@@ -59,6 +60,7 @@ export class Life {
     this.deliveries = Array.from({ length: LEADS * WEBHOOKS }, (_, index) => ({
       leadId: Math.floor(index / WEBHOOKS),
       state: 'pending',
+      round: 0,
       failures: 0,
       lastButOneAt: null,
       nextAttemptAt: this.now,
@@ -83,23 +85,26 @@ export class Life {
     trigger: AttemptTrigger,
   ): 'send' | 'wait' | 'held' | 'fail' | 'forget' | 'settled' {
     const isLeased = delivery.leasedUntil !== null && delivery.leasedUntil > this.now
-    const decision = decideAttempt({ ...delivery, isLeased, isErased: false }, this.endpoint, trigger, this)
+    const { round } = this.endpoint
+    const counted = inRound(delivery, round, this.now)
+    const decision = decideAttempt({ ...counted, isLeased, isErased: false }, this.endpoint, trigger, this)
     if (decision.kind === 'wait') assert(decision.forMs > 0)
     if (decision.kind === 'fail') {
       const { failures, forMs } = decision
       assert(forMs >= SHORTEST_RETRY_MS)
       Object.assign(delivery, {
+        round,
         failures,
         nextAttemptAt: new Date(this.now.getTime() + forMs),
         interruptions: 0,
-        ...(isLastButOneMade(failures) && { lastButOneAt: delivery.lastButOneAt ?? this.now }),
+        lastButOneAt: isLastButOneMade(failures) ? (counted.lastButOneAt ?? this.now) : null,
       })
       Object.assign(delivery, { lease: null, leasedUntil: null })
     }
     if (decision.kind !== 'send') return decision.kind
     assert(!isLeased)
     assert(trigger === 'probe' || this.endpoint.pausedBy === null)
-    assert(trigger !== 'scheduled' || delivery.nextAttemptAt <= this.now)
+    assert(trigger !== 'scheduled' || counted.nextAttemptAt <= this.now)
     const attempt = { delivery, trigger, revision: this.endpoint.revision, startedAt: this.now }
     Object.assign(delivery, { lease: attempt, leasedUntil: new Date(this.now.getTime() + LEASE_MS) })
     this.underWay.push(attempt)
@@ -123,18 +128,15 @@ export class Life {
         this.transition('probeTaken')
       return
     }
-    const facts = { ...delivery, trigger, holdsLease: delivery.lease === attempt }
+    const { round } = this.endpoint
+    const facts = { ...inRound(delivery, round, this.now), trigger, holdsLease: delivery.lease === attempt }
     const request = { status, errorCode: null, retryAfter: null }
     const decision = decideFailure(facts, { ...this.endpoint, isCurrent }, request, this)
     if (facts.holdsLease) Object.assign(delivery, { lease: null, leasedUntil: null })
     if (decision.delivery !== null) {
-      const { failures, nextAttemptAt, isGivenUp, isLastButOneMade: isMade } = decision.delivery
+      const { failures, nextAttemptAt, isGivenUp, lastButOneAt } = decision.delivery
       assert(nextAttemptAt.getTime() - this.now.getTime() >= SHORTEST_RETRY_MS)
-      Object.assign(delivery, {
-        failures,
-        nextAttemptAt,
-        ...(isMade && { lastButOneAt: delivery.lastButOneAt ?? this.now }),
-      })
+      Object.assign(delivery, { round, failures, nextAttemptAt, lastButOneAt })
       if (isGivenUp) this.settle(delivery, 'given_up')
     }
     if (decision.endpoint === null) return
@@ -150,22 +152,16 @@ export class Life {
   }
 
   transition(name: EndpointTransition): void {
-    const { pausedBy, worksAgain } = endpointTransitions[name]
+    const { pausedBy } = endpointTransitions[name]
     // what somebody paused is not the service's to pause, or to resume
     if (pausedBy === 'service' || name === 'probeTaken') {
       assert(this.endpoint.pausedBy === null || this.endpoint.pausedBy === 'service')
     }
     this.endpoint.revision += 1
     this.endpoint.pausedBy = pausedBy
-    if (worksAgain) Object.assign(this.endpoint, { failingSince: null })
-    if (pausedBy === null) this.renew()
-  }
-
-  /** What `wakeLeads` does after a resume. */
-  renew(): void {
-    for (const delivery of this.deliveries) {
-      if (delivery.state === 'pending')
-        Object.assign(delivery, { failures: 0, lastButOneAt: null, nextAttemptAt: this.now })
+    if (pausedBy === null) {
+      this.endpoint.failingSince = null
+      this.endpoint.round += 1
     }
   }
 }

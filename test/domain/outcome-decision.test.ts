@@ -21,7 +21,6 @@ const attempt: FailedAttemptFacts = {
 const endpoint: CalledEndpoint = {
   pausedBy: null,
   failingSince: null,
-  drainingSince: null,
   incident: null,
   isCurrent: true,
 }
@@ -65,7 +64,7 @@ describe('a failed attempt', () => {
   test('is tried again, and the endpoint fails from then on', () => {
     expect(decide({})).toEqual({
       end: 'failed',
-      delivery: { failures: 1, nextAttemptAt: inMs(5000), isGivenUp: false, isLastButOneMade: false },
+      delivery: { failures: 1, nextAttemptAt: inMs(5000), isGivenUp: false, lastButOneAt: null },
       endpoint: { failingSince: now },
       notices: [],
     })
@@ -146,16 +145,6 @@ describe('a failed attempt', () => {
       { attempt: last, endpoint: { failingSince: hoursAgo(1) } },
       'given_up',
     ],
-    [
-      'the last, of a schedule that began after the endpoint was resumed',
-      { attempt: last, endpoint: { drainingSince: hoursAgo(25) } },
-      'given_up',
-    ],
-    [
-      'the last of a schedule from before it was resumed goes on',
-      { attempt: last, endpoint: { drainingSince: hoursAgo(23) } },
-      'failed',
-    ],
     ['a later one too', { attempt: { ...last, failures: LAST } }, 'given_up'],
     ['the last but one is not', { attempt: { failures: LAST - 2 } }, 'failed'],
     [
@@ -181,11 +170,12 @@ describe('a failed attempt', () => {
   })
 
   test.each([
-    [LAST - 3, false],
-    [LAST - 2, true],
-    [LAST - 1, true],
-  ])('after %i failures: is its date kept if none is yet? %s', (failures, isLastButOneMade) => {
-    expect(decide({ attempt: { failures } }).delivery?.isLastButOneMade).toBe(isLastButOneMade)
+    [LAST - 3, null, null],
+    [LAST - 2, null, now],
+    [LAST - 1, hoursAgo(24), hoursAgo(24)],
+    [LAST - 1, null, now],
+  ])('after %i failures, with %s as the date of the last but one, keeps %s', (failures, before, after) => {
+    expect(decide({ attempt: { failures, lastButOneAt: before } }).delivery?.lastButOneAt).toEqual(after)
   })
 
   test.each([
@@ -196,7 +186,12 @@ describe('a failed attempt', () => {
     const called = { isCurrent: false, pausedBy, failingSince: hoursAgo(80) }
     expect(decide({ request: answer, endpoint: called, attempt: last })).toEqual({
       end,
-      delivery: { failures: LAST, nextAttemptAt: inMs(24 * HOUR), isGivenUp: false, isLastButOneMade: true },
+      delivery: {
+        failures: LAST,
+        nextAttemptAt: inMs(24 * HOUR),
+        isGivenUp: false,
+        lastButOneAt: last.lastButOneAt,
+      },
       endpoint: null,
       notices: [],
     })

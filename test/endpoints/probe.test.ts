@@ -64,7 +64,7 @@ describe('a paused endpoint', () => {
     expect((await endpoint.probes()).every(({ status }) => status === 410)).toBe(true)
   })
 
-  it('drains by itself once a probe is taken', async () => {
+  it('is resumed by itself once a probe is taken', async () => {
     partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
     await endpoint.is('active')
     expect(await endpoint.open()).toBe(0)
@@ -179,29 +179,6 @@ describe('a paused endpoint', () => {
     taken.resolve()
     await until(async () => subjects().length === 2)
     expect(subjects()).toEqual(['is failing', 'is paused'])
-  })
-
-  it('is told of while it drains', async () => {
-    const other = await service.addPartner()
-    const partners = service.sql.updateTable('partners').where('id', '=', other.id)
-    await partners.set({ contact_email: 'draining@example.com' }).execute()
-    const own = endpointOf(service, other)
-    // as many requests are in flight as leave no room
-    for (let count = 0; count < 5; count += 1) {
-      const lead = await leadsOf(service, other).commit()
-      const lease = { lease: `att_${lead}`, leased_until: new Date(Date.now() + HOUR_MS) }
-      await service.sql.updateTable('deliveries').set(lease).where('lead_id', '=', lead).execute()
-    }
-    await service.sql
-      .updateTable('endpoints')
-      .set({ state: 'draining', paused_by: null, reason: null })
-      .where('partner_id', '=', other.id)
-      .execute()
-    await createEndpointStarter(service.client)((await own.row()).id)
-    await until(async () => (await (await own.workflow()).describe()).historyLength > 12)
-    await service.sql.transaction().execute((trx) => oweNotice(trx, other.id, 'failing'))
-    await until(async () => mailServer.mails.some(({ to }) => to === 'draining@example.com'))
-    expect((await own.row()).state).toBe('draining')
   })
 
   it('is not probed when staff paused it', async () => {

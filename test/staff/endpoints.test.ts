@@ -65,7 +65,7 @@ describe('an endpoint', () => {
 
   it('that is set gets the webhooks that waited, and its secret is shown once', async () => {
     const waiting = await waitingLead()
-    expect(await set()).toMatchObject({ secret: expect.stringMatching(/^whsec_/), state: 'draining' })
+    expect(await set()).toMatchObject({ secret: expect.stringMatching(/^whsec_/), state: 'active' })
     await history(waiting)
     expect(leads.arrivals(waiting)).toMatchObject([{ verified: true, event: { type: 'lead_received' } }])
     await active()
@@ -138,7 +138,7 @@ describe('an endpoint', () => {
     )
   })
 
-  it('that is set while Temporal is away drains as soon as a worker can', async () => {
+  it('that is set while Temporal is away is sent what waits as soon as a worker can', async () => {
     const waiting = await waitingLead()
     const answer = await endpoint.set(away, id, receiver.url)
     receiver.secret = String(answer.json.secret)

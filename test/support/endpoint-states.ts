@@ -8,7 +8,7 @@ import { until } from './until.ts'
 export const pauseEndpoint = (sql: Sql, partnerId: number) => pauseOrResume(sql, partnerId, 'pausedByStaff')
 export const resumeEndpoint = (sql: Sql, partnerId: number) => pauseOrResume(sql, partnerId, 'resumedByStaff')
 
-/** Puts endpoints into a state as if it had always been so: nobody is told, and no revision rises. */
+/** Puts endpoints into a state as if it had always been so: nobody is told or woken, and no revision rises. */
 export async function putEndpoints(
   sql: Sql,
   state: 'active' | 'paused',
@@ -18,7 +18,8 @@ export async function putEndpoints(
   await sql
     .updateTable('endpoints')
     .set({ state, paused_by: pausedBy, reason: pausedBy, failing_since: null })
-    .set({ next_probe_at: null })
+    .$if(state === 'active', (query) => query.set({ since: new Date(0) }))
+    .set((eb) => ({ next_probe_at: null, woken_round: eb.ref('round') }))
     .$if(partnerId !== undefined, (query) => query.where('partner_id', '=', partnerId ?? 0))
     .execute()
 }
@@ -40,7 +41,7 @@ export function endpointOf({ sql, client }: Service, { id: partnerId }: TestPart
   return {
     row,
     probes,
-    is: (state: 'active' | 'paused' | 'draining') => until(async () => (await row()).state === state),
+    is: (state: 'active' | 'paused') => until(async () => (await row()).state === state),
     workflow: async () => client.workflow.getHandle(`endpoint-${(await row()).id}`),
     /** Lets so much time pass for the endpoint's health. */
     async age(interval: string) {

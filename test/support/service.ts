@@ -13,6 +13,7 @@ import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
 import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'
 import { registerNamespace } from './namespace.ts'
+import { putEndpoints } from './endpoint-states.ts'
 import { type PartnerEndpoint, startPartnerEndpoint } from './partner-endpoint.ts'
 import { startApiHere, startWorkerHere } from './in-process.ts'
 import { startProcess } from './processes.ts'
@@ -117,12 +118,8 @@ export async function addPartnerWithEndpoint(orm: Orm, encryptionKey: Buffer): P
   await lackingKeys(sqlOf(orm), [encryptionKey])
   const secret = sealing(endpoint.secret, [encryptionKey])
   await setEndpoint(sqlOf(orm), id, { url: endpoint.url, secret })
-  // nothing waits yet, so there is nothing to drain
-  await sqlOf(orm)
-    .updateTable('endpoints')
-    .set({ state: 'active', paused_by: null })
-    .where('partner_id', '=', id)
-    .execute()
+  // nothing waits yet, so no lead is to be woken
+  await putEndpoints(sqlOf(orm), 'active', { partnerId: id })
   return { id, key, endpoint }
 }
 

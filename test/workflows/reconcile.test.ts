@@ -176,11 +176,14 @@ describe('the record, against the workflows that run', () => {
 
   it('starts the workflow of an endpoint that has something to do, and tells it to look', async () => {
     const endpoint = endpointOf(service, partner)
-    await service.sql.updateTable('endpoints').set({ state: 'draining', reason: 'resumed' }).execute()
+    await service.sql.updateTable('endpoints').set({ woken_round: 0 }).execute()
     expect(await compareNow(service)).toMatchObject({ failed: 0 })
     const { events } = await (await endpoint.workflow()).fetchHistory()
     expect(events?.[1]?.workflowExecutionSignaledEventAttributes?.signalName).toBe('look')
-    await endpoint.is('active')
+    await until(async () => {
+      const { round, woken_round: woken } = await endpoint.row()
+      return round === woken
+    })
   })
 
   it('starts every other lead though one cannot be started, and says which', async () => {

@@ -148,7 +148,7 @@ export const scenes: Record<string, Scene> = {
 
 /** The workflows beside those of leads, by the names of the files that hold their histories; answers the workflow's id. */
 export const otherScenes: Record<string, (service: Service) => Promise<string>> = {
-  async 'endpoint-probed-then-drained'(service) {
+  async 'endpoint-probed-then-resumed'(service) {
     const partner = await service.addPartner()
     const endpoint = endpointOf(service, partner)
     partner.endpoint.answer = (_, response) => void response.writeHead(410).end()

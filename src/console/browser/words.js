@@ -23,7 +23,6 @@ const states = {
   // endpoints
   active: { text: 'Active', tone: 'good' },
   paused: { text: 'Paused', tone: 'busy' },
-  draining: { text: 'Draining', tone: 'busy' },
   // certifications and tests
   running: { text: 'Running', tone: 'busy' },
   passed: { text: 'Passed', tone: 'good' },

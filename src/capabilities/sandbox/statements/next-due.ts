@@ -4,7 +4,10 @@ import { MOST_EVENTS } from '../../../core/leads/decisions/recording-decision.ts
 import { endOf } from '../../../core/leads/decisions/score-dates.ts'
 import { takesNoMore } from '../../../core/leads/statements/lock-lead.ts'
 import { isLeased } from '../../../core/deliveries/statements/lease.ts'
+import { countedOf } from '../../../core/deliveries/statements/round.ts'
 import type { Sql } from '../../../core/database/orm.ts'
+
+const counted = countedOf('deliveries', 'endpoints')
 
 /** A lead's clock according to the record, in one statement; `undefined` if there is no such lead. */
 export async function readLeadClock(sql: Sql, leadId: number): Promise<LeadClock | undefined> {
@@ -15,7 +18,8 @@ export async function readLeadClock(sql: Sql, leadId: number): Promise<LeadClock
         eb
           .selectFrom('deliveries')
           .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
-          .select(['failures', 'next_attempt_at', 'endpoints.state as endpoint_state'])
+          .select([counted.failures.as('failures'), counted.nextAttemptAt.as('next_attempt_at')])
+          .select('endpoints.state as endpoint_state')
           .select(isLeased.as('is_leased'))
           .whereRef('deliveries.lead_id', '=', 'leads.id')
           .where('deliveries.state', '=', 'pending')

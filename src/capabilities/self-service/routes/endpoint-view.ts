@@ -17,7 +17,7 @@ export const endpointView = z
     health: z.enum(endpointHealths).meta({
       id: 'EndpointHealth',
       description:
-        '`active`: it works. `failing`: webhooks are sent, and every recent attempt failed. `paused`: webhooks are held. `draining`: held webhooks are being sent.',
+        '`active`: it works. `failing`: webhooks are sent, and every recent attempt failed. `paused`: webhooks are held.',
     }),
     reason: z.string().describe('For people.'),
     since: timestamp.describe('Since when `health` is what it is.'),

@@ -47,7 +47,7 @@ const resumeSchema = operation({
   responseExamples: {
     resumed: {
       success: true,
-      data: { ...exampleView, health: 'draining', reason: describeReason('resumed_by_partner') },
+      data: { ...exampleView, health: 'active', reason: describeReason('resumed_by_partner') },
     },
   },
   errors: [...errors, new ApiError('PAUSED_BY_STAFF')],
@@ -87,10 +87,10 @@ export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, options
         actOnOwnEndpoint(sql, 'resume', actor, async (trx, endpoint) => {
           requireUrl(endpoint)
           if (endpoint.pausedBy === 'staff') throw new SelfServiceRefusal('paused_by_staff')
-          const { state, failingSince } = endpoint
+          const { state, failingSince, isWaking } = endpoint
           const isActive = state === 'active' && !isFailing(state, failingSince)
           const nothingWaits = isActive && !(await hasRetries(trx, request.partnerId))
-          if (nothingWaits || state === 'draining') return { resumed: undefined, audit: null }
+          if (nothingWaits || (state === 'active' && isWaking)) return { resumed: undefined, audit: null }
           await pauseOrResume(trx, request.partnerId, 'resumedByPartner')
           return { resumed: endpoint.id, audit: {} }
         }),

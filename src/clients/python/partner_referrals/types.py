@@ -280,8 +280,8 @@ class EndpointError(TypedDict):
     hint: str | None
     """What to do about it."""
 
-EndpointHealth: TypeAlias = 'Literal["active", "failing", "paused", "draining"]'
-"""`active`: it works. `failing`: webhooks are sent, and every recent attempt failed. `paused`: webhooks are held. `draining`: held webhooks are being sent."""
+EndpointHealth: TypeAlias = 'Literal["active", "failing", "paused"]'
+"""`active`: it works. `failing`: webhooks are sent, and every recent attempt failed. `paused`: webhooks are held."""
 
 
 class EndpointPing(TypedDict):

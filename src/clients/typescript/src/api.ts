@@ -488,9 +488,9 @@ export interface EndpointError {
 }
 
 /**
- * `active`: it works. `failing`: webhooks are sent, and every recent attempt failed. `paused`: webhooks are held. `draining`: held webhooks are being sent.
+ * `active`: it works. `failing`: webhooks are sent, and every recent attempt failed. `paused`: webhooks are held.
  */
-export type EndpointHealth = 'active' | 'failing' | 'paused' | 'draining'
+export type EndpointHealth = 'active' | 'failing' | 'paused'
 
 export interface EndpointPing {
   /**

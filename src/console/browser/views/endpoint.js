@@ -36,8 +36,7 @@ export function EndpointView() {
 }
 
 /** @param {Endpoint} endpoint */
-const isMoving = ({ certification, health, open_deliveries: open }) =>
-  certification?.state === 'running' || health === 'draining' || open > 0
+const isMoving = ({ certification, open_deliveries: open }) => certification?.state === 'running' || open > 0
 
 const loadCandidate = async () => (await import('./certification.js')).Candidate
 const loadReport = async () => (await import('./certification.js')).Report

@@ -21,7 +21,6 @@ function titleOf(endpoint) {
   const { health, open_deliveries: open, next_attempt_at: next } = endpoint
   if (health === 'failing') return 'The latest attempts failed'
   if (health === 'paused') return 'Webhooks are held'
-  if (health === 'draining') return 'Held webhooks are being sent'
   if (isUnused(endpoint)) return 'Nothing was sent yet'
   return isAhead(next)
     ? `${counted(open, 'webhook')} ${open === 1 ? 'waits' : 'wait'} for a retry`
@@ -44,7 +43,6 @@ function adviceOf(endpoint) {
     return 'Repair your endpoint, then “Retry now” sends all that waits. Otherwise webhooks are retried with exponential backoff.'
   if (health === 'paused')
     return 'Webhooks are held. None is lost: they are sent when the endpoint is resumed.'
-  if (health === 'draining') return 'Held webhooks are being sent, each lead’s in order.'
   if (isUnused(endpoint))
     return `Create a lead, and its first webhook goes there.${isLocal(url) ? ' If you did not set this URL, it is the demo endpoint that came with the sandbox, which prints what it gets where npm start runs.' : ''}`
   return isAhead(next)
@@ -136,7 +134,7 @@ const Test = ({ test: { accepted, status, duration_ms: ms, hint }, said }) => ht
 
 /** @param {{ endpoint: Endpoint }} props */
 const Facts = ({ endpoint }) => {
-  const { url, health, reason, since, open_deliveries: open, oldest_waiting: oldest } = endpoint
+  const { url, health, since, open_deliveries: open, oldest_waiting: oldest } = endpoint
   const { next_probe_at: probe, next_attempt_at: next } = endpoint
   const error = health === 'active' ? null : endpoint.last_error
   const states = health === 'paused' ? 'held' : 'pending'
@@ -160,7 +158,6 @@ const Facts = ({ endpoint }) => {
       ${next && html`<${Fact} name="Next attempt"><${Utc} at=${next} zone help /><//>`}
       ${probe && html`<${Fact} name="Next probe"><${Utc} at=${probe} zone help /><//>`}
       <${Fact} name=${`${words(health)} since`}><${Utc} at=${since} zone /><//>
-      ${health === 'draining' && html`<${Fact} name="Reason"><span class="sentence">${reason}</span><//>`}
     </dl>
   `
 }

@@ -16,9 +16,9 @@ export interface FailedAttemptFacts {
   trigger: AttemptTrigger
   /** Without the lease, another attempt decides about the delivery. */
   holdsLease: boolean
-  /** The delivery's failed attempts before this one, in a row since its schedule began. */
+  /** The delivery's failed attempts before this one, in the endpoint's round. */
   failures: number
-  /** When the schedule's last attempt but one had failed; `null` before it. */
+  /** When the round's last attempt but one had failed; `null` before it. */
   lastButOneAt: Date | null
 }
 
@@ -28,8 +28,6 @@ export interface CalledEndpoint {
   failingSince: Date | null
   /** Its open incident, if there is one. */
   incident: EndpointIncident | null
-  /** Since when it drains, after it was set or resumed; `null` if it does not. */
-  drainingSince: Date | null
   /** Whether the URL is still the one that was called, and nobody paused or resumed the endpoint since. */
   isCurrent: boolean
 }
@@ -38,8 +36,7 @@ export interface DeliveryChange {
   failures: number
   nextAttemptAt: Date
   isGivenUp: boolean
-  /** Store the present as `lastButOneAt`, unless one is stored already. */
-  isLastButOneMade: boolean
+  lastButOneAt: Date | null
 }
 
 export interface EndpointChange {
@@ -71,7 +68,7 @@ export interface FailureDecision {
  * | a `resend`, `replay` or `probe`                           | –                      | –                     |
  * | the endpoint changed since (URL, pause, resume)           | failure, by schedule   | –                     |
  * | 410, or a webhook's `FAILING_AFTER`th failure or later one, `PAUSE_AFTER_HOURS` without a success | failure | paused |
- * | the last, and it accepted others since the last but one, in this schedule | given up | failing              |
+ * | the last, and it accepted others since the last but one  | given up | failing              |
  * | otherwise                                                 | failure, next attempt  | failing, perhaps rest |
  *
  * The failure in a row that `FAILING_AFTER` counts is the partner's first notice. A 2xx needs no decision: it is one statement.
@@ -92,7 +89,8 @@ export function decideFailure(
     failures,
     nextAttemptAt: nextAttemptAt({ failures, retryAfter, now, random }),
     isGivenUp: verdict === 'give_up',
-    isLastButOneMade: isLastButOneMade(failures),
+    // not when it began: an endpoint that fails since this attempt has taken nothing after it
+    lastButOneAt: isLastButOneMade(failures) ? (attempt.lastButOneAt ?? now) : null,
   }
   if (!endpoint.isCurrent) {
     return { ...nothing, end: endpoint.pausedBy === null ? 'failed' : 'held', delivery }
@@ -118,7 +116,7 @@ type Verdict = 'retry' | 'give_up' | 'pause'
 
 function judge(
   { failures, lastButOneAt }: FailedAttemptFacts,
-  { failingSince, drainingSince, isCurrent }: CalledEndpoint,
+  { failingSince, isCurrent }: CalledEndpoint,
   { status }: FailedRequest,
   now: Date,
 ): Verdict {
@@ -130,9 +128,7 @@ function judge(
     return 'pause'
   // the endpoint's last success: now if it was working until this attempt, else just before it began to fail
   const lastSuccessAt = failingSince ?? now
-  // what it took before it was resumed is not known any more: its leads begin their schedules anew, one after the other
-  const isOfFormerSchedule = drainingSince !== null && lastButOneAt !== null && lastButOneAt < drainingSince
-  const tookOthers = lastButOneAt !== null && lastSuccessAt > lastButOneAt && !isOfFormerSchedule
+  const tookOthers = lastButOneAt !== null && lastSuccessAt > lastButOneAt
   return isLastScheduled(failures + 1) && tookOthers ? 'give_up' : 'retry'
 }
 

@@ -95,7 +95,7 @@ const writeDelivered = compiledOnce<Delivered>()((sql, value) =>
         .set({ failing_since: null, recovered_at: raw<Date>`clock_timestamp()` })
         .whereRef('endpoints.partner_id', '=', 'delivery.partner_id')
         .where(isOfRevision(value('attemptId')))
-        .where('failing_since', 'is not', null),
+        .where(raw<boolean>`(failing_since is not null or coalesce(recovered_at <= since, true))`),
     )
     .with('attempt', (cte) =>
       cte

@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import { recordedAt } from '../../leads/statements/new-lead.ts'
 import type { Sql } from '../../database/orm.ts'
+import { countedOf } from './round.ts'
 
 /** What waits, over all partners. */
 export interface Backlog {
@@ -16,7 +17,7 @@ export interface Backlog {
   /** Open deliveries to endpoints that are paused. */
   held: number
   /** `failing`: active, and every attempt since then has failed. */
-  endpoints: { active: number; failing: number; paused: number; draining: number }
+  endpoints: { active: number; failing: number; paused: number }
   /** How long the oldest open lead whose workflow is not known to be started has waited, in seconds; 0 when there is none. */
   oldestUnstartedSeconds: number
 }
@@ -25,9 +26,10 @@ export interface Backlog {
 export async function readBacklog(sql: Sql): Promise<Backlog> {
   const { rows } = await raw<Omit<Backlog, 'oldestUndeliveredSeconds'> & Oldest>`
     with open as materialized (
-      select d.lead_id, d.sequence, d.event_id, d.next_attempt_at, e.state = 'paused' as held,
+      select d.lead_id, d.sequence, d.event_id, ${countedOf('d', 'e').nextAttemptAt} as next_attempt_at,
+        e.state = 'paused' as held,
         -- the others may get few requests, so that theirs are late however many workers there are
-        e.state = 'active' and coalesce(e.failing_since > clock_timestamp() - interval '1 minute', true) as takes
+        e.state = 'active' and e.round = e.woken_round and coalesce(e.failing_since > clock_timestamp() - interval '1 minute', true) as takes
       from deliveries d join endpoints e on e.partner_id = d.partner_id
       where d.state = 'pending'
     ), first as (
@@ -47,8 +49,7 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
       (select json_build_object(
         'active', count(*) filter (where state = 'active' and failing_since is null),
         'failing', count(*) filter (where state = 'active' and failing_since is not null),
-        'paused', count(*) filter (where state = 'paused'),
-        'draining', count(*) filter (where state = 'draining')
+        'paused', count(*) filter (where state = 'paused')
       ) from endpoints where url is not null) as endpoints,
       unstarted.oldest as "oldestUnstartedSeconds"
     from due, (

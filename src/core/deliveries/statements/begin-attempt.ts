@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import { type AttemptDecision, decideAttempt, type DeliveryFacts } from '../decisions/attempt-decision.ts'
 import type { AttemptTrigger } from '../decisions/delivery.ts'
+import { inRound } from '../decisions/round.ts'
 import { isLastButOneMade } from '../decisions/retry-schedule.ts'
 import type { Sql } from '../../database/orm.ts'
 import { leaseOf, type MayTake, noLease } from './lease.ts'
@@ -42,13 +43,21 @@ export async function beginAttempt(
     // an erasure locks the lead's deliveries: it was committed before, or waits until the attempt is in the record
     const [endpoint] = await readEndpoint(trx, { partnerId: delivery.partnerId, leadId })
     if (endpoint === undefined) throw new Error('a partner has no endpoint')
-    const { now, isErased } = endpoint
+    const { now, isErased, round } = endpoint
     const isLeased = !mayTake(delivery.lease)
     // whoever has the lease did not come to the end of its attempt
     const interruptions = delivery.interruptions + (delivery.lease === null ? 0 : 1)
-    const facts = { ...delivery, leadId, sequence, isErased, isLeased, interruptions }
+    const facts = {
+      ...inRound(delivery, round, now),
+      round,
+      leadId,
+      sequence,
+      isErased,
+      isLeased,
+      interruptions,
+    }
     const decision = decideAttempt(facts, endpoint, trigger, { now, random: Math.random })
-    if (decision.kind === 'fail') return fail(trx, facts, decision)
+    if (decision.kind === 'fail') return fail(trx, facts, decision, now)
     if (decision.kind === 'forget') return forget(trx, facts, decision)
     return decision.kind === 'send' ? send(trx, facts, endpoint, decision.as, encryptionKeys) : decision
   })
@@ -57,8 +66,9 @@ export async function beginAttempt(
 async function lockDelivery(trx: Sql, leadId: number, sequence: number) {
   return trx
     .selectFrom('deliveries')
-    .select(['event_id as eventId', 'partner_id as partnerId', 'state', 'failures', 'body'])
-    .select(['next_attempt_at as nextAttemptAt', 'lease', 'interruptions'])
+    .select(['event_id as eventId', 'partner_id as partnerId', 'state', 'body', 'round', 'failures'])
+    .select(['next_attempt_at as nextAttemptAt', 'last_but_one_at as lastButOneAt'])
+    .select(['lease', 'interruptions'])
     .select(['resend_requested_at as resendRequestedAt', 'request_id as requestId'])
     .where('lead_id', '=', leadId)
     .where('sequence', '=', sequence)
@@ -73,19 +83,19 @@ type Delivery = NonNullable<Awaited<ReturnType<typeof lockDelivery>>> &
 /** A third interruption in a row counts as a failure. */
 async function fail(
   trx: Sql,
-  { eventId }: Delivery,
+  { eventId, round, lastButOneAt }: Delivery,
   { failures, forMs }: Extract<AttemptDecision, { kind: 'fail' }>,
+  now: Date,
 ): Promise<Begun> {
   await closeInterrupted(trx, eventId)
   await trx
     .updateTable('deliveries')
     .set({
       ...noLease,
+      round,
       failures,
       interruptions: 0,
-      ...(isLastButOneMade(failures) && {
-        last_but_one_at: raw<Date>`coalesce(last_but_one_at, clock_timestamp())`,
-      }),
+      last_but_one_at: isLastButOneMade(failures) ? (lastButOneAt ?? now) : null,
       next_attempt_at: raw<Date>`clock_timestamp() + ${forMs} * interval '1 millisecond'`,
       resend_requested_at: null,
     })

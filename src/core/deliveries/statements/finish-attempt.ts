@@ -7,9 +7,10 @@ import {
   type FailureDecision,
 } from '../decisions/outcome-decision.ts'
 import type { AttemptOutcome } from '../decisions/attempt-outcome.ts'
+import { inRound } from '../decisions/round.ts'
 import { deliver, endAttempt, type EndedAttempt } from './attempt-end.ts'
 import { noLease } from './lease.ts'
-import { columnsOf, drainAfterProbe, isOfRevision } from '../../endpoints/statements/states.ts'
+import { columnsOf, isOfRevision, resumeAfterProbe } from '../../endpoints/statements/states.ts'
 import type { EndpointNotice } from '../../endpoints/statements/incidents.ts'
 import { oweNotice } from '../../endpoints/statements/notices.ts'
 import type { Sql } from '../../database/orm.ts'
@@ -43,10 +44,12 @@ export async function finishAttempt(
     }
     const { now, partnerId } = delivery
     const endpoint = await lockEndpoint(trx, partnerId, attemptId)
-    const decision = decideFailure({ ...delivery, trigger }, endpoint, outcome, { now, random: Math.random })
+    const facts = { ...inRound(delivery, endpoint.round, now), trigger }
+    const decision = decideFailure(facts, endpoint, outcome, { now, random: Math.random })
     const next = decision.end === 'failed' ? (decision.delivery?.nextAttemptAt ?? null) : null
     await endAttempt(trx, attempt, outcome, { next, holdsLease })
-    if (decision.delivery !== null) await failDelivery(trx, attempt, now, decision.delivery)
+    if (decision.delivery !== null)
+      await failDelivery(trx, attempt, now, { ...decision.delivery, round: endpoint.round })
     if (decision.endpoint !== null) await failEndpoint(trx, partnerId, decision.endpoint)
     for (const { kind } of decision.notices)
       if (kind !== 'paused') await oweNotice(trx, partnerId, kind, eventId)
@@ -59,7 +62,7 @@ async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome)
   const write = async (trx: Sql) => {
     const partnerId = await deliver(trx, attempt, outcome)
     if (partnerId !== undefined && attempt.trigger === 'probe')
-      await drainAfterProbe(trx, partnerId, attempt.attemptId)
+      await resumeAfterProbe(trx, partnerId, attempt.attemptId)
     return { end: partnerId === undefined ? ('superseded' as const) : ('delivered' as const), notices: [] }
   }
   return attempt.trigger === 'probe' ? sql.transaction().execute(write) : write(sql)
@@ -68,7 +71,7 @@ async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome)
 function lockDelivery(trx: Sql, { eventId, attemptId }: EndedAttempt) {
   return trx
     .selectFrom('deliveries')
-    .select(['partner_id as partnerId', 'state', 'failures', 'last_but_one_at as lastButOneAt'])
+    .select(['partner_id as partnerId', 'state', 'round', 'failures', 'last_but_one_at as lastButOneAt'])
     .select('next_attempt_at as nextAttemptAt')
     .select(raw<boolean>`lease is not distinct from ${attemptId}`.as('holdsLease'))
     .select(raw<Date>`clock_timestamp()`.as('now'))
@@ -80,8 +83,7 @@ function lockDelivery(trx: Sql, { eventId, attemptId }: EndedAttempt) {
 function lockEndpoint(trx: Sql, partnerId: number, attemptId: string) {
   return trx
     .selectFrom('endpoints')
-    .select(['id', 'paused_by as pausedBy', 'incident', 'failing_since as failingSince'])
-    .select(raw<Date | null>`case state when 'draining' then since end`.as('drainingSince'))
+    .select(['id', 'paused_by as pausedBy', 'incident', 'failing_since as failingSince', 'round'])
     .select(isOfRevision(attemptId).as('isCurrent'))
     .where('partner_id', '=', partnerId)
     .forNoKeyUpdate()
@@ -100,18 +102,17 @@ async function failDelivery(
   trx: Sql,
   { eventId }: EndedAttempt,
   now: Date,
-  { failures, nextAttemptAt, isGivenUp, isLastButOneMade }: DeliveryChange,
+  { round, failures, nextAttemptAt, isGivenUp, lastButOneAt }: DeliveryChange & { round: number },
 ): Promise<void> {
-  // not when it began: an endpoint that fails since this attempt has taken nothing after it
-  const lastButOneAt = raw<Date>`coalesce(last_but_one_at, ${now}::timestamptz)`
   await trx
     .updateTable('deliveries')
     .set({
       ...noLease,
+      round,
       failures,
       interruptions: 0,
       next_attempt_at: nextAttemptAt,
-      ...(isLastButOneMade && { last_but_one_at: lastButOneAt }),
+      last_but_one_at: lastButOneAt,
       ...(isGivenUp && { state: 'given_up' as const, settled_at: now }),
     })
     .where('event_id', '=', eventId)

@@ -5,6 +5,7 @@ import { waitsFor } from './first-open.ts'
 import { type DeliveryFilter, deliveryPage } from './page.ts'
 import { isLeased } from './lease.ts'
 import type { Sql } from '../../database/orm.ts'
+import { countedOf } from './round.ts'
 
 /** As it is shown: `held` while the endpoint is paused. */
 export const shownState = raw<DeliveryStatus>`case
@@ -19,9 +20,11 @@ const openFault = raw<string | null>`case
   when deliveries.state = 'pending' then deliveries.fault
 end`
 
+const counted = countedOf('deliveries', 'endpoints')
+
 /** In the lead's time, as its events are; `null` while an attempt is in flight. */
 export const nextAttemptAt = raw<Date | null>`case when ${isAtRest}
-  then deliveries.next_attempt_at + leads.clock_offset * interval '1 second'
+  then ${counted.nextAttemptAt} + leads.clock_offset * interval '1 second'
 end`
 
 /** When a delivery is attempted next; `null` if it is held, settled, in flight, or waits for an earlier one of its lead. */
@@ -54,7 +57,7 @@ export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
     )
     .select(['deliveries.event_id', 'deliveries.lead_id', 'deliveries.partner_id', 'deliveries.sequence'])
     .select(['lead_events.event_name', 'lead_events.created_at', shownState.as('state')])
-    .select(['deliveries.failures', 'deliveries.settled_at', nextAttemptAt.as('next_attempt_at')])
+    .select([counted.failures.as('failures'), 'deliveries.settled_at', nextAttemptAt.as('next_attempt_at')])
     .select(['deliveries.body', openFault.as('fault')])
     .select(raw<boolean>`leads.erased_at is not null`.as('lead_erased'))
     .select(waitsFor.as('waits_for'))

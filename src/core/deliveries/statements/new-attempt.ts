@@ -32,7 +32,7 @@ interface Delivery {
 export const readEndpoint = compiledOnce<{ partnerId: number; leadId: number }>()((sql, value) =>
   sql
     .selectFrom('endpoints')
-    .select(['id', 'url', 'paused_by as pausedBy', 'revision'])
+    .select(['id', 'url', 'paused_by as pausedBy', 'revision', 'round'])
     .select(
       raw<StoredSecret[]>`array(
         select array[id::text, ciphertext] from endpoint_secrets

@@ -5,10 +5,11 @@ import type { Sql } from '../../database/orm.ts'
 export async function hasRetries(sql: Sql, partnerId: number): Promise<boolean> {
   const found = await sql
     .selectFrom('deliveries')
+    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
     .select('event_id')
-    .where('partner_id', '=', partnerId)
-    .where('state', '=', 'pending')
-    .where('failures', '>', 0)
+    .where('deliveries.partner_id', '=', partnerId)
+    .where('deliveries.state', '=', 'pending')
+    .whereRef('deliveries.round', '=', 'endpoints.round')
     .where('next_attempt_at', '>', raw<Date>`clock_timestamp()`)
     .limit(1)
     .executeTakeFirst()

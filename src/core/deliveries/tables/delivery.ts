@@ -17,10 +17,12 @@ export const Delivery = defineEntity({
     /** The request body, byte for byte the same on every attempt. */
     body: p.text(),
     state: p.text().$type<DeliveryState>().default('pending'),
-    /** The place in the retry schedule. */
+    /** The endpoint's round in which it failed last; 0 if it has not. */
+    round: p.integer().default(0),
+    /** The place in the retry schedule, in that round. */
     failures: p.integer().default(0),
     nextAttemptAt: instant(),
-    /** When the schedule's last attempt but one was made; null before it, and again after a resume. */
+    /** When the schedule's last attempt but one was made; null before it. */
     lastButOneAt: instant().nullable(),
     /** The attempt that may settle this delivery, until `leasedUntil`. */
     lease: p.text().nullable(),
@@ -47,10 +49,6 @@ export const Delivery = defineEntity({
     {
       name: 'deliveries_open_index',
       expression: `create index deliveries_open_index on deliveries (partner_id, next_attempt_at) where state = 'pending'`,
-    },
-    {
-      name: 'deliveries_leased_index',
-      expression: 'create index deliveries_leased_index on deliveries (partner_id) where lease is not null',
     },
   ],
 })

@@ -22,15 +22,15 @@ export async function resume(context: StaffContext, partner: number) {
   const before = await findEndpoint(context.sql, partner)
   const id = await change(context, partner, 'endpoint.resume', 'resumedByStaff')
   const waiting = before?.open_deliveries ?? 0
-  const drained = await drain(context, id, waiting)
+  const started = await startWaking(context, id, waiting)
   const isTried = waiting > 0 && (await isPolling(context.client).catch(() => false))
   const first = isTried
     ? await soon(() => firstAttemptSince(context.sql, partner), ATTEMPT_LIMIT_S * 1000)
     : undefined
   const said = isTried ? ` ${describeFirst(first, partner)}` : ''
   return {
-    json: { partner_id: partner, state: 'draining', first_attempt: first ?? null },
-    text: `Resumed the endpoint of partner ${partner}. ${drained}${said}`,
+    json: { partner_id: partner, state: 'active', first_attempt: first ?? null },
+    text: `Resumed the endpoint of partner ${partner}. ${started}${said}`,
     failed: first !== undefined && first.error_code !== null,
   }
 }
@@ -67,7 +67,7 @@ export function withoutUrl(partner: number): Refusal {
  *
  * @param waiting how many webhooks waited for it.
  */
-export async function drain(
+export async function startWaking(
   { startEndpoint, temporal }: StaffContext,
   endpointId: number,
   waiting: number,

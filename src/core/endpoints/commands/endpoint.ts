@@ -13,7 +13,7 @@ import { type Answer, fields } from '../../../staff/answer.ts'
 import { overlapOption, partnerId } from '../../../staff/arguments.ts'
 import type { StaffContext, Run } from '../../../staff/context.ts'
 import { describeHealth } from './endpoint-health.ts'
-import { drain, pause, resume } from './endpoint-pause.ts'
+import { pause, resume, startWaking } from './endpoint-pause.ts'
 import { orAllowIt, test } from './endpoint-test.ts'
 import { noSuchPartner, requirePartner } from '../../partners/commands/require-partner.ts'
 import { Refusal } from '../../../staff/refusal.ts'
@@ -73,17 +73,17 @@ export async function set(
     ? `Its signing secret, shown only once:\n\n  ${made}`
     : `${kept} To replace it: "endpoint rotate-secret ${partner}".`
   const leftOut = canceled > 0 ? ` Canceled ${canceled} open webhooks.` : ''
-  const drained = await drain(context, id, (before.open_deliveries ?? 0) - canceled)
+  const started = await startWaking(context, id, (before.open_deliveries ?? 0) - canceled)
   return {
     json: {
       partner_id: partner,
       endpoint_id: id,
       url,
-      state: 'draining',
+      state: 'active',
       secret: made ?? null,
       canceled_deliveries: canceled,
     },
-    text: `Webhooks of ${name} go to ${url}.${leftOut}\n${shown}\n\n${drained}`,
+    text: `Webhooks of ${name} go to ${url}.${leftOut}\n${shown}\n\n${started}`,
   }
 }
 

@@ -5,14 +5,13 @@ import { PAUSE_AFTER_HOURS } from '../../deliveries/decisions/retry-schedule.ts'
  *
  * | State      | Meaning                                             | Webhooks         | Changes to                      |
  * | ---------- | --------------------------------------------------- | ---------------- | ------------------------------- |
- * | `active`   | it is called; shown as `failing` while it only fails | sent             | `paused`, `draining`            |
- * | `paused`   | by staff, its partner or the service; or it has no URL | held           | `draining`                      |
- * | `draining` | a resume, a new URL or a probe: held ones go out     | sent, in order   | `active`, `paused`, `draining`  |
+ * | `active`   | it is called; shown as `failing` while it only fails | sent             | `paused`                        |
+ * | `paused`   | by staff, its partner or the service; or it has no URL | held           | `active`                        |
  *
  * An endpoint that a person paused stays paused until a person resumes it. The service probes one that it paused: first after
- * an hour, with exponential backoff up to a day.
+ * an hour, with exponential backoff up to a day. A resume, a new URL and an accepted probe begin another round: see `inRound`.
  */
-export const endpointStates = ['active', 'paused', 'draining'] as const
+export const endpointStates = ['active', 'paused'] as const
 export type EndpointState = (typeof endpointStates)[number]
 
 export const endpointPausers = ['staff', 'partner', 'service'] as const
@@ -34,7 +33,7 @@ export type MailKind = NoticeKind | 'url_changed' | 'secret_changed'
 /** Reasons in words that continue after "because". */
 const REASONS = {
   attempts_fail: 'every attempt since then has failed',
-  recovered: 'it accepts webhooks again',
+  recovered: 'it accepts webhooks',
   no_endpoint: 'no URL is registered yet',
   gone: 'it answered 410 Gone',
   failing: `it accepted no webhook for ${PAUSE_AFTER_HOURS} hours`,
@@ -55,11 +54,9 @@ export function describeReason(reason: string | null): string {
 }
 
 interface Transition {
-  readonly state: EndpointState
   readonly reason: EndpointReason
+  /** `null`: it is active, and what it failed at before is over. */
   readonly pausedBy: EndpointPauser | null
-  /** What it failed at before is over. */
-  readonly worksAgain: boolean
 }
 
 /**
@@ -67,15 +64,15 @@ interface Transition {
  * about this one.
  */
 export const endpointTransitions = {
-  set: { state: 'draining', reason: 'endpoint_set', pausedBy: null, worksAgain: true },
-  setFromNow: { state: 'draining', reason: 'endpoint_set_from_now', pausedBy: null, worksAgain: true },
-  pausedByPartner: { state: 'paused', reason: 'partner', pausedBy: 'partner', worksAgain: false },
-  resumedByPartner: { state: 'draining', reason: 'resumed_by_partner', pausedBy: null, worksAgain: true },
-  pausedByStaff: { state: 'paused', reason: 'staff', pausedBy: 'staff', worksAgain: false },
-  resumedByStaff: { state: 'draining', reason: 'resumed', pausedBy: null, worksAgain: true },
-  probeTaken: { state: 'draining', reason: 'probe_succeeded', pausedBy: null, worksAgain: true },
-  gone: { state: 'paused', reason: 'gone', pausedBy: 'service', worksAgain: false },
-  failing: { state: 'paused', reason: 'failing', pausedBy: 'service', worksAgain: false },
+  set: { reason: 'endpoint_set', pausedBy: null },
+  setFromNow: { reason: 'endpoint_set_from_now', pausedBy: null },
+  pausedByPartner: { reason: 'partner', pausedBy: 'partner' },
+  resumedByPartner: { reason: 'resumed_by_partner', pausedBy: null },
+  pausedByStaff: { reason: 'staff', pausedBy: 'staff' },
+  resumedByStaff: { reason: 'resumed', pausedBy: null },
+  probeTaken: { reason: 'probe_succeeded', pausedBy: null },
+  gone: { reason: 'gone', pausedBy: 'service' },
+  failing: { reason: 'failing', pausedBy: 'service' },
 } as const satisfies Record<string, Transition>
 
 export type EndpointTransition = keyof typeof endpointTransitions
@@ -86,7 +83,7 @@ export function isFailing(state: EndpointState, failingSince: Date | null): fail
 }
 
 /** How a partner's endpoint is, in the words of staff, the partner's API, mails and the Temporal Web UI. */
-export const endpointHealths = ['active', 'failing', 'paused', 'draining'] as const
+export const endpointHealths = ['active', 'failing', 'paused'] as const
 export type EndpointHealth = (typeof endpointHealths)[number]
 
 /** Health with its reason and since when. */
@@ -102,7 +99,7 @@ export function healthOf({
   since: Date
   /** The first failure after the last success; `null` while it works. */
   failingSince: Date | null
-  /** The latest success that ended a time of failures. */
+  /** The first success after it failed, was set or was resumed. */
   recoveredAt: Date | null
 }): { health: EndpointHealth; reason: string | null; since: Date } {
   if (isFailing(state, failingSince)) {

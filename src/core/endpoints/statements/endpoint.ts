@@ -1,5 +1,4 @@
 import { sql as raw, type UpdateObject } from 'kysely'
-import { endpointTransitions } from '../decisions/endpoint.ts'
 import { cancelPages, cancelRest } from '../../deliveries/statements/cancel-open.ts'
 import { noCandidate } from './candidate.ts'
 import { oweNotice } from './notices.ts'
@@ -8,9 +7,6 @@ import { columnsOf, columnsOfUrl } from './states.ts'
 import type { Sql } from '../../database/orm.ts'
 import type { SealAt } from '../../sealing/seal.ts'
 import type { Tables } from '../../../tables.ts'
-
-/** The reason after deliveries were canceled: their leads have to be woken too. */
-export const SET_FROM_NOW = endpointTransitions.setFromNow.reason
 
 interface Wanted {
   url: string
@@ -24,7 +20,7 @@ interface Wanted {
 }
 
 /**
- * Sets a partner's endpoint to a URL. Held webhooks are then sent in order (`draining`), or, with `fromNow`, canceled: most
+ * Sets a partner's endpoint to a URL. Held webhooks are then sent in order, or, with `fromNow`, canceled: most
  * of them beforehand, in pages, to hold no lock for long.
  */
 export async function setEndpoint(
@@ -40,7 +36,7 @@ export async function setEndpoint(
     const current = await currentSecret(trx, endpoint.id)
     const known = secretId ?? current
     const target = { url, secretId: known ?? (await addSecret(trx, endpoint.id, secret, 'unused')) }
-    // wakeLeads recognizes canceled deliveries by `since`
+    // by `since` those are known that were canceled
     const columns = { ...columnsOf(fromNow ? 'setFromNow' : 'set'), since: before.began }
     await switchTo(trx, endpoint, target, columns)
     if (isTold) await oweNotice(trx, partnerId, 'url_changed')
@@ -86,7 +82,12 @@ export async function lockEndpoint(trx: Sql, partnerId: number) {
   return trx
     .selectFrom('endpoints')
     .select(['id', 'partner_id', 'url', 'state', 'paused_by as pausedBy', 'failing_since as failingSince'])
-    .select(['candidate', 'candidate_url', 'certification'])
+    .select([
+      'candidate',
+      'candidate_url',
+      'certification',
+      raw<boolean>`round <> woken_round`.as('isWaking'),
+    ])
     .where('partner_id', '=', partnerId)
     .forNoKeyUpdate()
     .executeTakeFirst()

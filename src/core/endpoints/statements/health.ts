@@ -3,6 +3,7 @@ import { sql as raw } from 'kysely'
 import { isFirstOpen } from '../../deliveries/statements/first-open.ts'
 import { isAtRest } from '../../deliveries/statements/list.ts'
 import { AFTER_ALL } from '../../deliveries/statements/page.ts'
+import { countedOf } from '../../deliveries/statements/round.ts'
 import { recordedAt } from '../../leads/statements/new-lead.ts'
 import type { Sql } from '../../database/orm.ts'
 
@@ -70,7 +71,7 @@ export async function readHealth(sql: Sql, partnerId: number) {
       where endpoint_revision >= e.url_revision
     ) recent
     left join lateral (
-      select next_attempt_at as at from deliveries d
+      select ${countedOf('d', 'e').nextAttemptAt} as at from deliveries d
       where partner_id = e.partner_id and state = 'pending' and ${isFirstOpen}
         and ${isAtRest}
       order by next_attempt_at limit 1

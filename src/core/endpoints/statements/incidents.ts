@@ -14,15 +14,15 @@ export interface EndpointNotice {
   eventId?: string
 }
 
-/** Whether the incident of endpoint row `e` is over: for log lines, metrics and emails. */
+/** Whether the incident of endpoint row `e` is over: for log lines, metrics and emails. Only a success ends it. */
 export const hasRecovered = raw<boolean>`(
-  e.state = 'active' and e.failing_since is null and not exists (
-    select from deliveries
-    where partner_id = e.partner_id and state = 'pending' and failures >= ${FAILING_AFTER}
+  e.state = 'active' and e.failing_since is null and e.recovered_at > e.since and not exists (
+    select from deliveries d
+    where d.partner_id = e.partner_id and d.state = 'pending' and d.round = e.round and d.failures >= ${FAILING_AFTER}
   )
 )`
 
-/** A resume does not end an incident: only a success does. */
+/** A resume does not end an incident. */
 export const incidentAfterResume = raw<'failing' | null>`case when incident is not null then 'failing' end`
 
 /**

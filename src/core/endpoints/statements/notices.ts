@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { MailKind } from '../decisions/endpoint.ts'
 import { hasRecovered } from './incidents.ts'
+import { countedOf } from '../../deliveries/statements/round.ts'
 import type { Sql } from '../../database/orm.ts'
 
 /** After this, an unsent notice is dropped. */
@@ -147,9 +148,9 @@ export async function noticeFacts(sql: Sql, partnerId: number, eventId: string |
     .select((eb) =>
       eb
         .selectFrom('deliveries')
-        .select(raw<Date | null>`min(next_attempt_at)`.as('at'))
+        .select(countedOf('deliveries', 'endpoints').nextAttemptAt.as('at'))
         .where('event_id', '=', eventId)
-        .where('state', '=', 'pending')
+        .where('deliveries.state', '=', 'pending')
         .as('next_attempt_at'),
     )
     .where('partners.id', '=', partnerId)

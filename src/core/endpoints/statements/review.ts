@@ -10,6 +10,8 @@ export interface EndpointReview {
   reason: string | null
   pausedBy: EndpointPauser | null
   since: string
+  /** It takes webhooks again, and not all leads with open ones were woken. */
+  isWaking: boolean
   /** In milliseconds since 1970, as the record has it. */
   nextProbeAt: number | null
   /** Open deliveries. */
@@ -27,7 +29,7 @@ export async function reviewEndpoint(sql: Sql, endpointId: number): Promise<Endp
     .selectFrom('endpoints')
     .select(['partner_id as partnerId', 'state', 'reason', 'paused_by as pausedBy'])
     .select('next_probe_at')
-    .select(raw<string>`since::text`.as('since'))
+    .select([raw<string>`since::text`.as('since'), raw<boolean>`round <> woken_round`.as('isWaking')])
     .select((eb) =>
       eb
         .selectFrom('deliveries')

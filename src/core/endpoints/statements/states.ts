@@ -7,20 +7,23 @@ import type { Sql } from '../../database/orm.ts'
 /** A change of the URL, a pause or a resume begins a new revision. */
 export const nextRevision = raw<number>`endpoints.revision + 1`
 
+const nextRound = raw<number>`endpoints.round + 1`
+
 /** What a new URL writes, beside the new revision. */
-export const columnsOfUrl = (url: string) => ({ url, url_revision: nextRevision })
+export const columnsOfUrl = (url: string) => ({ url, url_revision: nextRevision, round: nextRound })
 
 /** What a transition writes: the endpoint's state, and a new revision. A pause's probes are planned by its workflow. */
 export function columnsOf(transition: EndpointTransition) {
-  const { state, reason, pausedBy, worksAgain } = endpointTransitions[transition]
+  const { reason, pausedBy } = endpointTransitions[transition]
+  const isActive = pausedBy === null
   return {
-    state,
+    state: isActive ? ('active' as const) : ('paused' as const),
     reason,
     paused_by: pausedBy,
     revision: nextRevision,
     since: raw<Date>`clock_timestamp()`,
     next_probe_at: null,
-    ...(worksAgain && { failing_since: null, incident: incidentAfterResume }),
+    ...(isActive && { round: nextRound, failing_since: null, incident: incidentAfterResume }),
   }
 }
 
@@ -40,8 +43,8 @@ export async function pauseOrResume(
   return endpoint?.id
 }
 
-/** Drains a paused endpoint that accepted a probe, unless it was changed, paused or resumed meanwhile. */
-export async function drainAfterProbe(trx: Sql, partnerId: number, attemptId: string): Promise<void> {
+/** Resumes an endpoint that accepted a probe, unless it was changed, paused or resumed meanwhile. */
+export async function resumeAfterProbe(trx: Sql, partnerId: number, attemptId: string): Promise<void> {
   await trx
     .updateTable('endpoints')
     .set(columnsOf('probeTaken'))
@@ -63,14 +66,17 @@ interface AtWork {
   isUnseen: boolean
 }
 
-/** Endpoints that are paused or drain, or have emails to send. */
+/** Endpoints that are paused, or have leads to wake or emails to send. */
 export async function endpointsAtWork(sql: Sql): Promise<AtWork[]> {
   // a workflow that knows of a pause by the service has planned a probe
   const { rows } = await raw<AtWork>`
     select e.id,
-      e.state = 'draining' or (e.paused_by is not distinct from 'service' and e.next_probe_at is null) as "isUnseen"
+      ${isWaking} or (e.paused_by is not distinct from 'service' and e.next_probe_at is null) as "isUnseen"
     from endpoints e
-    where e.url is not null and (e.state <> 'active' or ${hasNotices})
+    where e.url is not null and (e.state = 'paused' or ${isWaking} or ${hasNotices})
   `.execute(sql)
   return rows
 }
+
+/** Whether endpoint row `e` takes webhooks again, and not all leads were woken. */
+const isWaking = raw<boolean>`(e.state = 'active' and e.round <> e.woken_round)`

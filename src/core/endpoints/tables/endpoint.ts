@@ -26,11 +26,15 @@ export const Endpoint = defineEntity({
     revision: p.integer().default(1),
     /** The revision that set the current URL. */
     urlRevision: p.integer().default(1),
+    /** Rises with every new URL, resume and accepted probe: failures and dates of deliveries count in their round alone. */
+    round: p.integer().default(1),
+    /** The latest round for which all leads with open webhooks were woken. */
+    wokenRound: p.integer().default(1),
     /** Since when it is in this state. */
     since: instant().defaultRaw('now()'),
     /** The first failure after the last success; null while it works. */
     failingSince: instant().nullable(),
-    /** The latest success that ended a time of failures. */
+    /** The first success after it failed, was set or was resumed. */
     recoveredAt: instant().nullable(),
     /** Its open incident, if there is one. */
     incident: p.text().$type<EndpointIncident>().nullable(),

@@ -63,7 +63,7 @@ const deliveryOf = raw<LeadDelivery>`(
   select case
     when count(*) = 0 then 'ok'
     when endpoints.state = 'paused' then 'held'
-    when max(failures) > 0 then 'failing'
+    when max(deliveries.round) = endpoints.round then 'failing'
     else 'ok'
   end
   from deliveries where deliveries.lead_id = leads.id and deliveries.state = 'pending'
@@ -73,8 +73,9 @@ const deliveryOf = raw<LeadDelivery>`(
 function waiting(sql: Sql, partnerId: number, onlyFailing: boolean) {
   return sql
     .selectFrom('deliveries')
+    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
     .select('lead_id')
-    .where('partner_id', '=', partnerId)
-    .where('state', '=', 'pending')
-    .$if(onlyFailing, (query) => query.where('failures', '>', 0))
+    .where('deliveries.partner_id', '=', partnerId)
+    .where('deliveries.state', '=', 'pending')
+    .$if(onlyFailing, (query) => query.whereRef('deliveries.round', '=', 'endpoints.round'))
 }

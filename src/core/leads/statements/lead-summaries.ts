@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import { isFirstOpen } from '../../deliveries/statements/first-open.ts'
+import { countedOf } from '../../deliveries/statements/round.ts'
 import type { Sql } from '../../database/orm.ts'
 import type { LeadFacts } from '../decisions/waits-for.ts'
 
@@ -23,7 +24,7 @@ export async function leadSummaries(sql: Sql, leadIds: readonly number[]): Promi
     join partners on partners.id = l.partner_id
     join endpoints e on e.partner_id = l.partner_id
     left join lateral (
-      select d.event_id, lead_events.event_name, d.failures
+      select d.event_id, lead_events.event_name, ${countedOf('d', 'e').failures} as failures
       from deliveries d join lead_events on lead_events.id = d.event_id
       where d.lead_id = l.id and d.state = 'pending' and ${isFirstOpen} limit 1
     ) first on true

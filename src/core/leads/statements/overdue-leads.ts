@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import { isFirstOpen } from '../../deliveries/statements/first-open.ts'
 import { isLeased } from '../../deliveries/statements/lease.ts'
+import { countedOf } from '../../deliveries/statements/round.ts'
 import type { Sql } from '../../database/orm.ts'
 
 /** Longer than a webhook of a running workflow waits for its turn, unless its partner has a flood of them. */
@@ -18,13 +19,13 @@ export async function overdueLeads(sql: Sql): Promise<number[]> {
     from endpoints e cross join lateral (
       select d.lead_id
       from deliveries d join leads l on l.id = d.lead_id
-      where d.partner_id = e.partner_id and d.state = 'pending' and d.next_attempt_at <= ${OVERDUE}
+      where d.partner_id = e.partner_id and d.state = 'pending' and ${countedOf('d', 'e').nextAttemptAt} <= ${OVERDUE}
         and not ${isLeased}
         and l.workflow_started_at is not null
         and ${isFirstOpen}
       order by d.next_attempt_at
       limit ${MOST_OF_A_PARTNER}
     ) overdue
-    where e.state <> 'paused'`.execute(sql)
+    where e.state = 'active'`.execute(sql)
   return rows.map(({ leadId }) => leadId)
 }

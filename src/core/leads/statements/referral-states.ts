@@ -3,6 +3,7 @@ import { type DeliveryFailure, failureReason, type ReferralState } from '../deci
 import { endOf } from '../decisions/score-dates.ts'
 import type { MilestoneName } from '../decisions/milestones.ts'
 import { leadRequest } from './lead-request.ts'
+import { countedOf } from '../../deliveries/statements/round.ts'
 import type { Sql } from '../../database/orm.ts'
 
 /** A lead's state according to the record: the input of its workflow. */
@@ -64,9 +65,11 @@ function firstOpenDelivery(sql: Sql, leadId: number) {
           .as('latest'),
       (join) => join.onTrue(),
     )
-    .select(['sequence', 'failures', 'latest.status', 'latest.error_code'])
+    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
+    .select(['sequence', 'latest.status', 'latest.error_code'])
+    .select(countedOf('deliveries', 'endpoints').failures.as('failures'))
     .where('lead_id', '=', leadId)
-    .where('state', '=', 'pending')
+    .where('deliveries.state', '=', 'pending')
     .orderBy('sequence')
     .limit(1)
     .executeTakeFirst()

@@ -38,7 +38,7 @@ const schema = operation({
       data: {
         ...exampleView,
         url: 'https://sandbox.example.com/v1/sandbox/sinks/7d1f0e9c2b3a4d5e6f708192a3b4c5d6',
-        health: 'draining',
+        health: 'active',
         reason: 'its new URL was certified',
       },
     },

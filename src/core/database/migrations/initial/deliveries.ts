@@ -11,6 +11,7 @@ create table deliveries (
   body text not null,
   state text not null default 'pending'
     constraint deliveries_state_check check (state in ('pending', 'delivered', 'given_up', 'canceled')),
+  round int not null default 0,
   failures int not null default 0,
   next_attempt_at timestamptz not null,
   last_but_one_at timestamptz,
@@ -28,7 +29,6 @@ create table deliveries (
 );
 create index deliveries_state_index on deliveries (state, partner_id, event_id);
 create index deliveries_open_index on deliveries (partner_id, next_attempt_at) where state = 'pending';
-create index deliveries_leased_index on deliveries (partner_id) where lease is not null;
 
 create table attempts (
   id text primary key,

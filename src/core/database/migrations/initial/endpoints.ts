@@ -7,12 +7,14 @@ create table endpoints (
     constraint endpoints_partner_id_foreign references partners on delete restrict,
   url text,
   state text not null
-    constraint endpoints_state_check check (state in ('active', 'paused', 'draining')),
+    constraint endpoints_state_check check (state in ('active', 'paused')),
   reason text,
   paused_by text
     constraint endpoints_paused_by_check check (paused_by in ('staff', 'partner', 'service')),
   revision int not null default 1,
   url_revision int not null default 1,
+  round int not null default 1,
+  woken_round int not null default 1,
   since timestamptz not null default now(),
   failing_since timestamptz,
   recovered_at timestamptz,
