@@ -159,7 +159,8 @@ describe('metrics', () => {
       await reaches('referrals_endpoints', { state: 'paused' }, 1)
       answering(200)
       await resume()
-      await endpoint.is('active')
+      // it has recovered with its first success
+      await until(async () => (await endpoint.open()) === 0)
       await compareNow(service)
       await notices('recovered', 1)
       expect(await lines('recovered')).toHaveLength(1)

@@ -23,7 +23,12 @@ describe('list-leads', () => {
       .set({ state: 'delivered', settled_at: new Date() })
       .where('lead_id', 'not in', leads.slice(3))
       .execute()
-    await api.sql.updateTable('deliveries').set({ failures: 2 }).where('lead_id', '=', leads[4]!).execute()
+    await api.sql
+      .updateTable('deliveries')
+      // the URL that was set began the endpoint's second round
+      .set({ failures: 2, round: 2 })
+      .where('lead_id', '=', leads[4]!)
+      .execute()
     await recordMilestones(
       api.sql,
       leads[1]!,

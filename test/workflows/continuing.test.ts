@@ -79,7 +79,9 @@ describe('a run that continues as new after a score update', () => {
     const { currentDetails } = await handleOf(leadId).query<{ currentDetails: string }>(
       '__temporal_workflow_metadata',
     )
-    expect(currentDetails).toContain(`in run \`${runId}\``)
+    const { events } = await handleOf(leadId).fetchHistory()
+    const { continuedExecutionRunId } = events?.[0]?.workflowExecutionStartedEventAttributes ?? {}
+    expect(currentDetails).toContain(`in run \`${continuedExecutionRunId}\``)
     expect(await published(handleOf(leadId))).toMatchObject({
       LeadId: leadId,
       PartnerId: partner.id,
