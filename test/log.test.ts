@@ -66,8 +66,10 @@ describe('the log of the API and the worker', () => {
   }
 
   const createLead = () => post('create-lead', { ...LEAD, email: `${uuidv7()}@example.com` })
+  /** The first: a comparison that looks at the wrong moment begins another. */
   const runOf = async (leadId: number) =>
-    (await service.client.workflow.getHandle(`lead-${leadId}`).describe()).runId
+    (await service.client.workflow.getHandle(`lead-${leadId}`).describe()).raw.workflowExecutionInfo
+      ?.firstRunId
 
   it('has a line for what create-lead causes: request, start, attempt and email, all with its id', async () => {
     const { leadId, requestId } = await createLead()

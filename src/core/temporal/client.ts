@@ -1,4 +1,5 @@
-import { Client, Connection } from '@temporalio/client'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { TemporalSettings } from '../../config.ts'
 import { loggedStarts } from './logged-starts.ts'
@@ -28,10 +29,37 @@ export function createTemporalClient(
   { connectionOptions, namespace }: TemporalSettings,
   options: GuardOptions & { log?: Pick<Logger, 'info' | 'warn' | 'error'> },
 ): { client: Client; guard: NamespaceGuard } {
-  const connection = Connection.lazy(connectionOptions)
+  const connection = connectLazily(connectionOptions)
   const guard = createNamespaceGuard(connection, namespace, options)
   const logged = options.log === undefined ? [] : [loggedStarts(options.log)]
   const { workflow, schedule } = guardedCalls(guard)
   const interceptors = { workflow: [...workflow, ...logged], schedule }
   return { client: new Client({ connection, namespace, interceptors }), guard }
+}
+
+/**
+ * The SDK repeats a call by a timer, which throws where nobody catches it if the connection is closed by then. So this one
+ * repeats nothing once it is being closed, and waits for the timers that are set.
+ */
+function connectLazily(options: TemporalSettings['connectionOptions']): Connection {
+  const usual = defaultGrpcRetryOptions()
+  let isClosing = false
+  let lastRetryAt = 0
+  const retry = makeGrpcRetryInterceptor({
+    retryableDecider: (...call) => !isClosing && usual.retryableDecider(...call),
+    delayFunction: (...call) => {
+      const delayMs = usual.delayFunction(...call)
+      lastRetryAt = Math.max(lastRetryAt, performance.now() + delayMs)
+      return delayMs
+    },
+  })
+  const connection = Connection.lazy({ ...options, interceptors: [retry] })
+  const close = connection.close.bind(connection)
+  return Object.assign(connection, {
+    close: async () => {
+      isClosing = true
+      await delay(Math.max(0, lastRetryAt - performance.now() + 1))
+      await close()
+    },
+  })
 }
