@@ -1,4 +1,5 @@
 import { type Begun, beginAttempt } from '../src/core/deliveries/statements/begin-attempt.ts'
+import { readEndpoint } from '../src/core/deliveries/statements/new-attempt.ts'
 import { deliveryQueue, type DeliveryQueue } from '../src/core/deliveries/statements/queue.ts'
 import { openFailure } from '../src/core/leads/statements/referral-states.ts'
 import { leadPartners } from '../src/core/leads/statements/lead-partners.ts'
@@ -43,8 +44,12 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
     const attempt = await attempts.begin(partnerId, trigger, () =>
       beginAttempt(sql, wanted, encryptionKeys, mayTake),
     )
-    if (attempt === undefined)
+    if (attempt === undefined) {
+      const [endpoint] = await readEndpoint(sql, { partnerId, leadId })
+      if (endpoint?.pausedBy && trigger !== 'probe')
+        return { outcome: 'held', ...(await deliveryQueue(sql, leadId)) }
       throw again('the endpoint has enough requests in flight', attempts.turnAwayMs(partnerId))
+    }
     const { begun, making } = attempt
     if (begun.kind === 'unreadable') observe.unreadable(begun)
     if (begun.kind === 'wait') throw again(await whyNotYet(sql, leadId, begun.why), begun.forMs)

@@ -154,6 +154,14 @@ describe('delivering a webhook', () => {
     expect(await attempts()).toEqual([])
   })
 
+  it('holds it though all places of its partner are taken: it has not to come back for that', async () => {
+    const { attempts: own, deliver: full } = on.startProcess()
+    own.begin = async () => undefined
+    await expect(full(leadId, 1, 'scheduled')).rejects.toThrow('the endpoint has enough requests in flight')
+    await putEndpoints(sql, 'paused', { by: 'service' })
+    expect(await full(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'held' })
+  })
+
   it('makes no attempt while a signing secret cannot be decrypted, and goes on once it can', async () => {
     const secrets = () => sql.updateTable('endpoint_secrets')
     await secrets()

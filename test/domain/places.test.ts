@@ -16,10 +16,15 @@ const failed = (errorCode: string) => ({ ...answers, ok: false, durationMs: 15_0
 
 describe('the places for requests to a partner', () => {
   let places: Places
+  let nowMs: number
 
   beforeEach(() => {
+    nowMs = 0
     // no jitter
-    places = createPlaces(() => 0.5)
+    places = createPlaces(
+      () => 0.5,
+      () => nowMs,
+    )
   })
 
   const takeAll = (partnerId = PARTNER) => {
@@ -57,6 +62,23 @@ describe('the places for requests to a partner', () => {
   ])('say to those who find none to come back in %s', (_, tookMs, times, ms) => {
     places.answered(PARTNER, accepted(tookMs))
     expect(turnAway(times)).toBe(ms)
+  })
+
+  it('say so of an endpoint that begins to hang, too', () => {
+    places.answered(PARTNER, accepted())
+    takeAll()
+    nowMs += 5000
+    expect(turnAway(100)).toBe(50_000)
+  })
+
+  it('are ten again once nothing was under way for five minutes', () => {
+    places.answered(PARTNER, failed('timeout'))
+    takeAll()
+    nowMs += 300_000
+    expect(takeAll()).toBe(0)
+    places.giveBack(PARTNER)
+    nowMs += 300_000
+    expect(takeAll()).toBe(ENDPOINT_CAP)
   })
 
   it('count one less for each answer, and anew once an endpoint that hung has accepted one', () => {

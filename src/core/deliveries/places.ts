@@ -11,6 +11,8 @@ interface Lane {
   turnedAway: number
   /** How long the latest request took. */
   latestMs: number
+  /** When it was answered, or the first one of those under way began, on the monotonic clock. */
+  answeredMs: number
   /** The endpoint let a request time out, and has accepted nothing since: it gets one at a time. */
   hangs: boolean
 }
@@ -21,10 +23,13 @@ export type Places = ReturnType<typeof createPlaces>
  * The places for requests to each partner, in memory: an endpoint that hangs holds up no other. One for each process.
  * A place is taken before the lease of a delivery, and given back once the outcome is written.
  */
-export function createPlaces(random = Math.random) {
+export function createPlaces(random = Math.random, nowMs = () => performance.now()) {
   const lanes = new Map<number, Lane>()
   const laneOf = (partnerId: number): Lane => {
-    const lane = lanes.get(partnerId) ?? { taken: 0, turnedAway: 0, latestMs: 0, hangs: false }
+    const known = lanes.get(partnerId)
+    // what was learned of an endpoint that has got nothing for so long, perhaps because it was paused, counts no more
+    if (known && (known.taken > 0 || nowMs() - known.answeredMs < LONGEST_MS)) return known
+    const lane = { taken: 0, turnedAway: 0, latestMs: 0, answeredMs: nowMs(), hangs: false }
     lanes.set(partnerId, lane)
     return lane
   }
@@ -33,6 +38,7 @@ export function createPlaces(random = Math.random) {
     take(partnerId: number): boolean {
       const lane = laneOf(partnerId)
       if (lane.taken >= (lane.hangs ? 1 : ENDPOINT_CAP)) return false
+      if (lane.taken === 0) lane.answeredMs = nowMs()
       lane.taken += 1
       return true
     },
@@ -45,6 +51,7 @@ export function createPlaces(random = Math.random) {
       const lane = laneOf(partnerId)
       lane.turnedAway = lane.hangs && ok ? 0 : Math.max(0, lane.turnedAway - 1)
       lane.latestMs = durationMs
+      lane.answeredMs = nowMs()
       lane.hangs = errorCode === 'timeout' || (lane.hangs && !ok)
     },
 
@@ -55,7 +62,9 @@ export function createPlaces(random = Math.random) {
     turnAwayMs(partnerId: number): number {
       const lane = laneOf(partnerId)
       lane.turnedAway += 1
-      const turnMs = (lane.turnedAway / ENDPOINT_CAP) * lane.latestMs
+      // an endpoint that begins to hang shows it before the first timeout
+      const tookMs = Math.max(lane.latestMs, nowMs() - lane.answeredMs)
+      const turnMs = (lane.turnedAway / ENDPOINT_CAP) * tookMs
       return withJitter(Math.min(Math.max(turnMs, SHORTEST_MS), LONGEST_MS), random)
     },
   }
