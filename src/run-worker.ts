@@ -10,6 +10,7 @@ import { readBacklog } from './core/deliveries/statements/backlog.ts'
 import { createSender } from './core/deliveries/webhooks/send.ts'
 import { createEndpointStarter } from './core/endpoints/workflows/endpoints.ts'
 import { createReferrals } from './core/leads/workflows/referrals.ts'
+import { sweepStarts } from './core/leads/workflows/sweep.ts'
 import { createTemporalClient, reachTemporal } from './core/temporal/client.ts'
 import { TASK_QUEUE } from './core/temporal/names.ts'
 import { watchNamespace } from './core/temporal/namespace-guard.ts'
@@ -32,7 +33,6 @@ import { retained } from './retained.ts'
 import type { TemporalOutage } from './temporal-outage.ts'
 import { workerActivities } from './worker-activities.ts'
 import { mailerOf } from './worker-mailer.ts'
-import { keepSwept } from './worker-jobs.ts'
 import { workerReadiness } from './worker-readiness.ts'
 import { connectToTemporal, requireDatabase, requireNamespace } from './worker-requirements.ts'
 import { workflowBundle } from './workflow-bundle.ts'
@@ -73,7 +73,7 @@ export async function runWorker(settings: WorkerSettings): Promise<RunningWorker
   const stopping = new AbortController()
   const { signal } = stopping
   const beside = [
-    keepSwept({ config, log, ...servers, ...tools, signal }),
+    sweepStarts({ log, ...servers, ...tools, inFlight: config.STARTS_IN_FLIGHT, signal }),
     keepSchedules(client, { log, signal }),
     watchNamespace(guard, { signal, onLost: () => stopOnLoss(workers) }),
   ]

@@ -30,9 +30,11 @@ describe('the record, against the workflows that run', () => {
   const handleOf = (leadId: number) => service.client.workflow.getHandle(`lead-${leadId}`)
   const arrived = (leadId: number, count: number) =>
     partner.endpoint.until(() => leads.arrivals(leadId).length >= count)
-  const started = async () => {
+  const started = async (ago = '2 minutes') => {
     const leadId = await leads.start()
     await arrived(leadId, 1)
+    const workflow_started_at = raw<Date>`now() - ${ago}::interval`
+    await service.sql.updateTable('leads').set({ workflow_started_at }).where('id', '=', leadId).execute()
     return leadId
   }
   /** Records a score update of which the workflow, whose status and webhooks are the record's, is not told. */
@@ -130,6 +132,12 @@ describe('the record, against the workflows that run', () => {
     )
     expect((await reconcile(service)).refreshed).toContain(leadId)
     await listed(`WorkflowId = 'lead-${leadId}' AND LeadStatus = 'contract_signed'`, 1)
+  })
+
+  it('leaves alone a workflow that was just started: what it tells of itself comes a little later', async () => {
+    const leadId = await started('0 s')
+    await recordUnknown(leadId)
+    expect((await reconcile(service)).refreshed).not.toContain(leadId)
   })
 
   it('tells a workflow of a webhook that it does not know of, though its status is the same', async () => {

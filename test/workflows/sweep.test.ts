@@ -3,8 +3,7 @@ import { Client, Connection } from '@temporalio/client'
 import { sql as raw } from 'kysely'
 import { createLogger } from '../../src/logger.ts'
 import { createReferrals } from '../../src/core/leads/workflows/referrals.ts'
-import { unstarted } from '../../src/core/leads/worker.ts'
-import { sweep } from '../../src/core/temporal/sweep.ts'
+import { sweepStarts } from '../../src/core/leads/workflows/sweep.ts'
 import { atEnd } from '../support/at-end.ts'
 import { breakLead } from '../support/broken-lead.ts'
 import { leadsOf } from '../support/leads.ts'
@@ -68,19 +67,15 @@ describe('the sweep', () => {
     const stopping = new AbortController()
     const lines: string[] = []
     const asked: number[] = []
-    await sweep({
+    await sweepStarts({
       sql: service.sql,
-      swept: [
-        unstarted(
-          {
-            startFirst: (leadId) => {
-              asked.push(leadId)
-              return referrals.startFirst(leadId)
-            },
-          },
-          8,
-        ),
-      ],
+      referrals: {
+        startFirst: (leadId) => {
+          asked.push(leadId)
+          return referrals.startFirst(leadId)
+        },
+      },
+      inFlight: 8,
       log: createLogger('info', 'worker', {
         destination: {
           write: (line) => {

@@ -10,6 +10,8 @@ export interface OpenLead {
   isSending: boolean
   /** Whether the record was restored since its workflow read it. */
   isUnread: boolean
+  /** Whether its workflow was just started, and has not told of itself yet. */
+  isNew: boolean
 }
 
 /**
@@ -36,6 +38,9 @@ function openOnes(sql: Sql) {
     .selectFrom('leads')
     .select(['leads.id', 'leads.status'])
     .select(raw<boolean>`leads.restored_at is not null`.as('isUnread'))
+    .select(
+      raw<boolean>`coalesce(workflow_started_at > clock_timestamp() - interval '1 minute', true)`.as('isNew'),
+    )
     .select(
       raw<boolean>`exists (select from deliveries where lead_id = leads.id and state = 'pending')`.as(
         'isSending',

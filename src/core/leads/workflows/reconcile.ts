@@ -145,8 +145,9 @@ interface Told {
 }
 
 /** A webhook that is being sent at this moment looks like one that the workflow does not know of: it reads in vain. */
-function isKnown({ status, isSending, isUnread }: OpenLead, told: Told | undefined): boolean {
-  return !isUnread && told?.status === status && !(isSending && told.delivery === 'ok')
+function isKnown({ status, isSending, isUnread, isNew }: OpenLead, told: Told | undefined): boolean {
+  if (told === undefined || isUnread) return false
+  return isNew || (told.status === status && !(isSending && told.delivery === 'ok'))
 }
 
 /** What each running workflow tells, from the visibility store, which may be slightly behind. */
