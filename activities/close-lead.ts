@@ -1,5 +1,5 @@
 import { closeLead, isClosedByService } from '../src/core/leads/statements/closing.ts'
-import type { Sql } from '../src/core/database/orm.ts'
+import type { Sql } from '../src/core/database/sql.ts'
 import { closeReasonOf } from '../src/core/leads/decisions/reasons.ts'
 
 interface Dependencies {

@@ -1,6 +1,6 @@
 import { cancellationSignal } from '@temporalio/activity'
 import type { Logger } from 'pino'
-import type { Sql } from '../src/core/database/orm.ts'
+import type { Sql } from '../src/core/database/sql.ts'
 import { turnIncidents } from '../src/core/endpoints/statements/incidents.ts'
 import { endpointsAtWork } from '../src/core/endpoints/statements/states.ts'
 import { forEachInFlight } from '../src/core/temporal/in-flight.ts'

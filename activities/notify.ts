@@ -6,7 +6,7 @@ import {
   type UnsentNotice,
   unsentNotices,
 } from '../src/core/endpoints/statements/notices.ts'
-import type { Sql } from '../src/core/database/orm.ts'
+import type { Sql } from '../src/core/database/sql.ts'
 import { partnerOfEndpoint } from '../src/core/endpoints/statements/review.ts'
 import type { Environment } from '../src/core/values/environment.ts'
 import { isOneTold, mailBoth, type SentMails, sentBefore } from './mail-both.ts'

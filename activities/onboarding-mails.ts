@@ -7,7 +7,7 @@ import {
   finishOnboardingMail,
   releaseOnboardingMail,
 } from '../src/core/leads/statements/onboarding.ts'
-import type { Sql } from '../src/core/database/orm.ts'
+import type { Sql } from '../src/core/database/sql.ts'
 import { DAY_MS } from '../src/core/values/durations.ts'
 import { nameInMail } from '../src/core/leads/decisions/name-in-mail.ts'
 import { addressHashes } from '../src/core/sealing/address-hash.ts'

@@ -1,4 +1,4 @@
-import type { Sql } from '../src/core/database/orm.ts'
+import type { Sql } from '../src/core/database/sql.ts'
 import type { ReadRecord } from '../src/core/leads/decisions/referral.ts'
 import { loadReferralState } from '../src/core/leads/statements/referral-states.ts'
 import { otherLead } from './other-lead.ts'

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { WebhookBody } from '../src/core/leads/statements/new-lead.ts'
-import type { Sql } from '../src/core/database/orm.ts'
+import type { Sql } from '../src/core/database/sql.ts'
 import { type Opening, recordMilestones } from '../src/core/leads/statements/recording.ts'
 import type { Environment } from '../src/core/values/environment.ts'
 import type { WorkerObserver } from '../src/metrics/worker.ts'

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { SEQUENCES_LEFT_OUT } from '../src/core/record/statements/epoch.ts'
-import type { Sql } from '../src/core/database/orm.ts'
+import type { Sql } from '../src/core/database/sql.ts'
 import { sql as raw } from 'kysely'
 import { formatTimestamp } from '../src/core/values/timestamps.ts'
 import type { Mailer } from './mailer.ts'

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { endWaking, nextToWake } from '../src/core/endpoints/statements/waking.ts'
-import type { Sql } from '../src/core/database/orm.ts'
+import type { Sql } from '../src/core/database/sql.ts'
 import { forEachInFlight } from '../src/core/temporal/in-flight.ts'
 
 /** Tells a lead's workflow to try its waiting webhook now; one that does not run is started from the record. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { isDatabaseAway } from './core/database/database-away.ts'
 import { refusalOf } from './core/database/refused-connection.ts'
-import { isReachable, type Sql } from './core/database/orm.ts'
+import { isReachable, type Sql } from './core/database/sql.ts'
 import { findTooFewConnections } from './core/database/too-few-connections.ts'
 import { reasonOf } from './fail.ts'
 

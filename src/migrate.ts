@@ -1,6 +1,7 @@
 import { readConfig } from './config.ts'
 import { migrateDeployment } from './core/record/statements/deployment.ts'
-import { connect, sqlOf } from './core/database/orm.ts'
+import { connect } from './core/database/orm.ts'
+import { sqlOf } from './core/database/sql.ts'
 import { codeOf, isDenied } from './core/database/error-codes.ts'
 import { applyRoles, isLoginRefused, provideLogin } from './core/database/roles.ts'
 import { isLockTimeout } from './core/database/database-away.ts'

@@ -2,7 +2,7 @@ import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common'
 import type { ActivityInterceptorsFactory } from '@temporalio/worker'
 import { sql as raw } from 'kysely'
 import { otherLead } from '../activities/other-lead.ts'
-import type { Sql } from './core/database/orm.ts'
+import type { Sql } from './core/database/sql.ts'
 import { FIRST_EVENT, UNREAD } from './core/leads/decisions/referral.ts'
 import { leadOf } from './core/temporal/names.ts'
 

@@ -1,5 +1,5 @@
 import type { Config } from './config.ts'
-import type { Sql } from './core/database/orm.ts'
+import type { Sql } from './core/database/sql.ts'
 import { isOwner } from './core/database/roles.ts'
 import { fail } from './fail.ts'
 

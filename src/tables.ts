@@ -1,5 +1,5 @@
 import type { InferKyselyDB } from '@mikro-orm/postgresql'
-import type { Generated, Kysely } from 'kysely'
+import type { Generated } from 'kysely'
 import { ApiKey } from './core/partners/tables/api-key.ts'
 import { Attempt } from './core/deliveries/tables/attempt.ts'
 import { AuditEntry } from './core/audit/tables/audit-entry.ts'
@@ -54,6 +54,3 @@ interface Given {
   audit: 'id'
   sink_webhooks: 'id'
 }
-
-/** Typed SQL on the connection pool, made from the entities: for the paths that must be fast. */
-export type Sql = Kysely<Tables>

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { buildApp } from './app.ts'
-import { connect, sqlOf } from './core/database/orm.ts'
+import { connect } from './core/database/orm.ts'
+import { sqlOf } from './core/database/sql.ts'
 import { createLogger } from './logger.ts'
 
 const path = `${import.meta.dirname}/../docs/openapi.json`

@@ -9,7 +9,7 @@ import {
 import { failingForMs } from '../../src/capabilities/sandbox/statements/failing-for.ts'
 import { clockStart, happenedSince, moveClock } from '../../src/capabilities/sandbox/statements/move-clock.ts'
 import { nextDue, readLeadClock } from '../../src/capabilities/sandbox/statements/next-due.ts'
-import type { Sql } from '../../src/core/database/orm.ts'
+import type { Sql } from '../../src/core/database/sql.ts'
 import { PAUSE_AFTER_MS } from '../../src/core/deliveries/decisions/retry-schedule.ts'
 import { again } from '../again.ts'
 import { takeTurns } from './turns.ts'

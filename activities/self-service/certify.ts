@@ -13,7 +13,7 @@ import {
   endCertification,
   writeReports,
 } from '../../src/capabilities/self-service/statements/certifications.ts'
-import type { Sql } from '../../src/core/database/orm.ts'
+import type { Sql } from '../../src/core/database/sql.ts'
 import { clockAdvice } from '../../src/core/deliveries/webhooks/diagnosis.ts'
 import { signedHeaders } from '../../src/core/deliveries/webhooks/signature.ts'
 import type { SendWebhook } from '../make-attempt.ts'

@@ -1,5 +1,5 @@
 import { signingSecrets } from '../../src/core/endpoints/statements/secrets.ts'
-import type { Sql } from '../../src/core/database/orm.ts'
+import type { Sql } from '../../src/core/database/sql.ts'
 import type { PingOutcome } from '../../src/core/endpoints/decisions/endpoint.ts'
 import type { Environment } from '../../src/core/values/environment.ts'
 import { sendPing } from '../../src/core/deliveries/webhooks/ping.ts'

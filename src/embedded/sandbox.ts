@@ -104,12 +104,14 @@ async function prepareDatabase(
   const { demo: previous } = settings
   try {
     // loaded while PostgreSQL starts, because MikroORM takes half a second
-    const [{ connect, sqlOf }, { migrateDeployment }, { provideDemoPartner, secretsOf }] = await Promise.all([
-      import('../core/database/orm.ts'),
-      import('../core/record/statements/deployment.ts'),
-      import('./demo-partner.ts'),
-      starting,
-    ])
+    const [{ connect }, { sqlOf }, { migrateDeployment }, { provideDemoPartner, secretsOf }] =
+      await Promise.all([
+        import('../core/database/orm.ts'),
+        import('../core/database/sql.ts'),
+        import('../core/record/statements/deployment.ts'),
+        import('./demo-partner.ts'),
+        starting,
+      ])
     const orm = await connect(DATABASE_URL)
     await migrateDeployment(orm, 'sandbox')
     const { url: endpointUrl } = await startDemoEndpoint({

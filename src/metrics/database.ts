@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client'
 import { clockAheadSeconds } from '../core/database/clock.ts'
-import type { PoolUse, Sql } from '../core/database/orm.ts'
+import type { PoolUse } from '../core/database/orm.ts'
+import type { Sql } from '../core/database/sql.ts'
 import { cached, registerGauge } from './waiting.ts'
 
 export interface DatabaseUse {

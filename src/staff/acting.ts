@@ -1,5 +1,6 @@
 import { type ActingFrom, type AuditedAction, recordAudit } from '../core/audit/statements/audit.ts'
-import { type Em, type Orm, type Sql, sqlIn, sqlOf } from '../core/database/orm.ts'
+import type { Orm } from '../core/database/orm.ts'
+import { type Em, type Sql, sqlIn, sqlOf } from '../core/database/sql.ts'
 import { failureOf } from './refusal.ts'
 
 /** Who acts, and where. */

@@ -11,7 +11,7 @@ import {
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { columnsOf, endpointsAtWork } from '../../src/core/endpoints/statements/states.ts'
 import { oweNotice } from '../../src/core/endpoints/statements/notices.ts'
-import type { Sql } from '../../src/core/database/orm.ts'
+import type { Sql } from '../../src/core/database/sql.ts'
 import type { NoticeKind } from '../../src/core/endpoints/decisions/endpoint.ts'
 import { createLogger } from '../../src/logger.ts'
 import { addAttempts } from '../support/attempts.ts'

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { KyselyPlugin } from 'kysely'
 import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
-import { sqlOf } from '../../src/core/database/orm.ts'
+import { sqlOf } from '../../src/core/database/sql.ts'
 import { addAttempts } from '../support/attempts.ts'
 import { until } from '../support/until.ts'
 import { type Answer, type Api, type ApiPartner, borrower, prepareApi } from './api.ts'

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../src/core/database/orm.ts'
+import type { Sql } from '../../src/core/database/sql.ts'
 import { sealBorrower } from '../../src/core/leads/statements/sealed-lead.ts'
 import { LEAD } from './lead.ts'
 

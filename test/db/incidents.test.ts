@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { turnIncidents } from '../../src/core/endpoints/statements/incidents.ts'
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
-import type { Em, Sql } from '../../src/core/database/orm.ts'
+import type { Em, Sql } from '../../src/core/database/sql.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { holdRow } from '../support/row-lock.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { listLeads } from '../../src/core/leads/statements/lead-list.ts'
-import type { Sql } from '../../src/core/database/orm.ts'
+import type { Sql } from '../../src/core/database/sql.ts'
 import { buffersRead } from '../support/buffers.ts'
 import { openDatabase } from '../support/open-database.ts'
 

@@ -5,7 +5,7 @@ import { attemptsByDay, eventsByDay } from '../../src/core/deliveries/statements
 import { figuresByPartner } from '../../src/core/endpoints/statements/figures.ts'
 import { health } from '../../src/core/partners/commands/partner-health.ts'
 import { list } from '../../src/core/partners/commands/partner-view.ts'
-import type { Sql } from '../../src/core/database/orm.ts'
+import type { Sql } from '../../src/core/database/sql.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { buffersRead } from '../support/buffers.ts'

@@ -7,7 +7,8 @@ import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { removeOldActivity } from '../../activities/remove-old.ts'
 import { holdLead } from '../../src/capabilities/erasure/statements/holds.ts'
-import type { Orm, Sql } from '../../src/core/database/orm.ts'
+import type { Orm } from '../../src/core/database/orm.ts'
+import type { Sql } from '../../src/core/database/sql.ts'
 import { addPartner } from '../../src/core/partners/statements/partner.ts'
 import {
   removalsOf,

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { connect, type Sql, sqlOf } from '../../src/core/database/orm.ts'
+import { connect } from '../../src/core/database/orm.ts'
+import { type Sql, sqlOf } from '../../src/core/database/sql.ts'
 import { applyRoles } from '../../src/core/database/roles.ts'
 import { atEnd } from '../support/at-end.ts'
 import { freshDatabase } from '../support/database.ts'

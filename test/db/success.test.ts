@@ -4,7 +4,7 @@ import { beginAttempt } from '../../src/core/deliveries/statements/begin-attempt
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
 import { finishAttempt } from '../../src/core/deliveries/statements/finish-attempt.ts'
 import { insertLead } from '../support/insert-lead.ts'
-import type { Sql } from '../../src/core/database/orm.ts'
+import type { Sql } from '../../src/core/database/sql.ts'
 import { sealing } from '../../src/core/sealing/seal.ts'
 import {
   type AttemptTrigger,

@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
-import type { Orm, Sql } from '../../src/core/database/orm.ts'
+import type { Orm } from '../../src/core/database/orm.ts'
+import type { Sql } from '../../src/core/database/sql.ts'
 import { revokeKey } from '../../src/core/partners/statements/keys.ts'
 import type { DemoPartner } from '../../src/embedded/data-directory.ts'
 import { provideDemoPartner, secretsOf } from '../../src/embedded/demo-partner.ts'

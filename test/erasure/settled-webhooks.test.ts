@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { emptyLeads } from '../../src/capabilities/erasure/statements/empty.ts'
 import type { DeliveryState } from '../../src/core/deliveries/decisions/delivery.ts'
-import type { Sql } from '../../src/core/database/orm.ts'
+import type { Sql } from '../../src/core/database/sql.ts'
 import { beginAttempt } from '../../src/core/deliveries/statements/begin-attempt.ts'
 import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
 import { requestAttempt } from '../../src/core/deliveries/statements/resend.ts'

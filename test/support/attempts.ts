@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import type { Sql } from '../../src/core/database/orm.ts'
+import type { Sql } from '../../src/core/database/sql.ts'
 import type { AttemptTrigger } from '../../src/core/deliveries/decisions/delivery.ts'
 
 interface TestAttempt {

@@ -4,7 +4,7 @@ import {
   type NewLead,
   type WebhookBody,
 } from '../../src/core/leads/statements/new-lead.ts'
-import type { Sql } from '../../src/core/database/orm.ts'
+import type { Sql } from '../../src/core/database/sql.ts'
 import { testKeys } from './test-keys.ts'
 
 /** Inserts a lead as create-lead does; in the caller's transaction if there is one. Returns its id. */

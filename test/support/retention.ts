@@ -1,5 +1,6 @@
 import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
-import { connect, sqlOf } from '../../src/core/database/orm.ts'
+import { connect } from '../../src/core/database/orm.ts'
+import { sqlOf } from '../../src/core/database/sql.ts'
 import { retained } from '../../src/retained.ts'
 import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'

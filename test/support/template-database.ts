@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import { migrateDeployment } from '../../src/core/record/statements/deployment.ts'
-import { connect, sqlOf } from '../../src/core/database/orm.ts'
+import { connect } from '../../src/core/database/orm.ts'
+import { sqlOf } from '../../src/core/database/sql.ts'
 import { applyRoles, provideLogin } from '../../src/core/database/roles.ts'
 
 /**

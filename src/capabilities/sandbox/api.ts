@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client'
 import type { Environment } from '../../core/values/environment.ts'
-import type { Sql } from '../../core/database/orm.ts'
+import type { Sql } from '../../core/database/sql.ts'
 import type { Referrals } from '../../core/leads/workflows/referrals.ts'
 import type { InSandbox, SandboxDependencies } from './routes/dependencies.ts'
 import { createClocks } from './workflows/clocks.ts'

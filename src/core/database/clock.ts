@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from './orm.ts'
+import type { Sql } from './sql.ts'
 
 /** How far this process's clock is ahead of PostgreSQL's, in seconds; exact to half of the way there and back. */
 export async function clockAheadSeconds(sql: Sql): Promise<number> {

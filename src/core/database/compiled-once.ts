@@ -1,5 +1,5 @@
 import { type Compilable, type Expression, sql as raw } from 'kysely'
-import type { Sql } from './orm.ts'
+import type { Sql } from './sql.ts'
 
 /** Stands in a compiled query for a value that each execution brings. */
 class Parameter {

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from './orm.ts'
+import type { Sql } from './sql.ts'
 
 /** Takes the id of a row before it is inserted: what is sealed in it is bound to the id. */
 export async function nextId(sql: Sql, table: 'endpoint_secrets'): Promise<number> {

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql as raw } from 'kysely'
-import type { Sql } from './orm.ts'
+import type { Sql } from './sql.ts'
 
 /** What a run would remove, counted up to `MOST_COUNTED`, and since when the oldest of it is there. */
 interface Counted {

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { sql as raw } from 'kysely'
 import { codeOf, isDenied } from './error-codes.ts'
 import { takeLock } from './locks/locks.ts'
-import { connect, type Orm, type Sql, sqlOf } from './orm.ts'
+import { connect, type Orm } from './orm.ts'
+import { type Sql, sqlOf } from './sql.ts'
 
 const SERVICE = 'referrals_service'
 const AUTHENTICATION_FAILED = ['28P01', '28000']

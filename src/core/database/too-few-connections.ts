@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from './orm.ts'
+import type { Sql } from './sql.ts'
 
 /** What PostgreSQL says of its connections. */
 export interface Connections {

@@ -1,5 +1,5 @@
 import type { Environment } from '../values/environment.ts'
-import type { Sql } from '../database/orm.ts'
+import type { Sql } from '../database/sql.ts'
 import type { ResendWebhook } from '../deliveries/workflows/resend.ts'
 import type { ReferralState } from '../leads/decisions/referral.ts'
 import type { WebhookBody } from '../leads/statements/new-lead.ts'

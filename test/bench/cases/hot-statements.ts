@@ -1,4 +1,4 @@
-import type { Sql } from '../../../src/core/database/orm.ts'
+import type { Sql } from '../../../src/core/database/sql.ts'
 import { readBacklog } from '../../../src/core/deliveries/statements/backlog.ts'
 import { finishAttempt } from '../../../src/core/deliveries/statements/finish-attempt.ts'
 import { findDeliveries } from '../../../src/core/deliveries/statements/list.ts'

@@ -1,6 +1,6 @@
 import type { SandboxDependencies } from '../../../src/capabilities/sandbox/routes/dependencies.ts'
 import { readLeadClock } from '../../../src/capabilities/sandbox/statements/next-due.ts'
-import type { Sql } from '../../../src/core/database/orm.ts'
+import type { Sql } from '../../../src/core/database/sql.ts'
 
 /** What the sandbox gives an API that runs without Temporal: what becomes of a request needs that. */
 export const sandboxOf = (sql: Sql): SandboxDependencies => ({

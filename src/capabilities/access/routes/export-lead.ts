@@ -9,7 +9,7 @@ import {
   renewExport,
 } from '../statements/export-lease.ts'
 import { findWholeLead } from '../../../core/leads/statements/partner-reads.ts'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 import { exportedParts } from '../decisions/exported-lead.ts'
 import { jsonPieces } from '../../../core/values/json-pieces.ts'
 import { referralId } from '../../../core/temporal/names.ts'

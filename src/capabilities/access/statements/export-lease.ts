@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 
 /** How long an export lasts of which no further page is read: its reader is gone, or stands still. */
 export const EXPORT_LEASE_SECONDS = 60

@@ -3,7 +3,7 @@ import { waitsFor } from '../../../core/deliveries/statements/first-open.ts'
 import { nextAttemptAt, shownState } from '../../../core/deliveries/statements/list.ts'
 import { sequenceOf } from '../../../core/deliveries/statements/sequence.ts'
 import type { InHistory } from '../../../core/leads/decisions/closed-event.ts'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 import { pages } from '../../../core/database/pages.ts'
 
 /** What is kept of a lead in other tables, page by page: each page is a statement of its own, so none takes long. */

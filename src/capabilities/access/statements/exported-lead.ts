@@ -5,7 +5,7 @@ import { formatTimestamp } from '../../../core/values/timestamps.ts'
 import { nextAttemptOf } from '../../../core/deliveries/statements/list.ts'
 import { findOnboardingMail } from '../../../core/leads/statements/onboarding.ts'
 import type { WholeLead } from '../../../core/leads/statements/partner-reads.ts'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 import { actionsOn, type Attempt, deliveriesOf, eventsOf, idempotencyKeysOf } from './export-pages.ts'
 
 /** Whom the export is for: partners are not told who of staff did something, and as what details. */

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql as raw } from 'kysely'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 import { keyId, open, type Place, seal, SealError } from '../../../core/sealing/seal.ts'
 import {
   eachValue,

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { type Borrower, hashOfBorrower } from '../../../core/leads/statements/sealed-lead.ts'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 
 /** A table with sealed values. */
 export interface SealedTable {

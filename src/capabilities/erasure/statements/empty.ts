@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { noLease } from '../../../core/deliveries/statements/lease.ts'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 import { canceled } from '../../../core/deliveries/statements/cancel-open.ts'
 import { eachField, erasedFields } from '../../../core/leads/decisions/lead-fields.ts'
 import type { AnyCloseReason } from '../../../core/leads/decisions/reasons.ts'

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { counted, type Retained } from '../../../core/database/retained.ts'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 import { eraseLeads } from './erase.ts'
 import type { ErasureSettings } from './erasure-log.ts'
 

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 import { eraseLeads, type Erasing } from './erase.ts'
 import type { ErasedLead } from './erasure-log.ts'
 

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import { inTransaction } from '../../../core/database/in-transaction.ts'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 import type { AnyErasureReason } from '../../../core/leads/decisions/reasons.ts'
 import { emptyLeads } from './empty.ts'
 import { logErased } from './erasure-log.ts'

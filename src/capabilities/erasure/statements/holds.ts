@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { Hold } from '../../../core/leads/decisions/reasons.ts'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 
 /** Keeps a lead from being erased; a repeat changes why. @returns false if it is erased already. */
 export async function holdLead(trx: Sql, leadId: number, { reason, reference }: Hold): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql as raw } from 'kysely'
 import type { Retained } from '../../../core/database/retained.ts'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 import { requireSameClock } from './same-clock.ts'
 
 /** After each batch, at least; live traffic goes first. */

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 import { RetentionHeld } from '../../../core/database/retained.ts'
 import { MINUTE_MS } from '../../../core/values/durations.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { type SinkFault, sinkFaultNames, sinkFaults } from '../decisions/sink-fault.ts'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 import { setSink as change } from '../statements/sinks.ts'
 import { ApiError, invalidRequest } from '../../../core/http/errors.ts'
 import { integer, oneOf } from '../../../core/http/fields.ts'

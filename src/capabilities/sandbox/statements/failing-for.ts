@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { leadsNow } from '../../../core/leads/statements/leads-now.ts'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 
 /**
  * How long a lead's first open webhook had failed on the lead's clock, in milliseconds, when its latest attempt was made:

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { ClockStart, Happened } from '../decisions/lead-clock.ts'
 import type { InHistory } from '../../../core/leads/decisions/closed-event.ts'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 
 /**
  * Moves a lead's clock forward to a moment of its time, in milliseconds, rounded up to a whole second. Its webhooks'

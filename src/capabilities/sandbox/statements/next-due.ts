@@ -5,7 +5,7 @@ import { endOf } from '../../../core/leads/decisions/score-dates.ts'
 import { takesNoMore } from '../../../core/leads/statements/lock-lead.ts'
 import { isLeased } from '../../../core/deliveries/statements/lease.ts'
 import { countedOf } from '../../../core/deliveries/statements/round.ts'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 
 const counted = countedOf('deliveries', 'endpoints')
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 import { openBorrower } from '../../../core/leads/statements/sealed-lead.ts'
 import { type ScenarioName, scenarioOfEmail } from '../decisions/scenarios.ts'
 

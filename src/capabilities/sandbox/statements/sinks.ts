@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql as raw } from 'kysely'
 import { receivedSecrets } from '../../../core/endpoints/statements/secrets.ts'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 import { FAULT_ENDS_AFTER_MS, type SinkFault } from '../decisions/sink-fault.ts'
 
 /** The path of a sink below `/v1`, before its token. */

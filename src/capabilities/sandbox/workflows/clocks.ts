@@ -5,7 +5,7 @@ import {
   type ReferralView,
   stateQuery,
 } from '../../../../workflows/messages.ts'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 import { createReferrals, isUnanswered, refusalOf } from '../../../core/leads/workflows/referrals.ts'
 import { referralId } from '../../../core/temporal/names.ts'
 import { isPolling } from '../../../core/temporal/polling.ts'

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { secretAt } from '../../../core/endpoints/statements/secret-at.ts'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 import { generateSecret } from '../../../core/deliveries/webhooks/secrets.ts'
 import type { RouteDependencies } from '../../../core/http/dependencies.ts'
 import { ApiError } from '../../../core/http/errors.ts'

@@ -1,6 +1,6 @@
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import { jsonb } from '../../../core/database/jsonb.ts'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 import {
   type Certification,
   certificationChecks,

@@ -3,7 +3,7 @@ import { auditName } from '../../../core/audit/decisions/audit-name.ts'
 import { inTransaction } from '../../../core/database/in-transaction.ts'
 import { recordAudit } from '../../../core/audit/statements/audit.ts'
 import { lockEndpoint, type LockedEndpoint } from '../../../core/endpoints/statements/endpoint.ts'
-import type { Sql } from '../../../core/database/orm.ts'
+import type { Sql } from '../../../core/database/sql.ts'
 
 /** What a partner does to its endpoint itself: as the audit names it. */
 const actions = {

@@ -1,6 +1,6 @@
 import type { auditOutcomes } from '../tables/audit-entry.ts'
 import { jsonb } from '../../database/jsonb.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { pages } from '../../database/pages.ts'
 
 /** An action by staff, or by a partner on its own endpoint. `detail` holds ids, settings and counts, never secrets or personal data. */

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { isLockTimeout } from '../database-away.ts'
-import type { Sql } from '../../../tables.ts'
+import type { Sql } from '../sql.ts'
 
 /** What has no row to lock, in the order in which a transaction takes more than one. */
 export const locks = [

@@ -1,7 +1,8 @@
 import { sql as raw } from 'kysely'
 import { FOREIGN, otherSchema } from './schema-version.ts'
 import { takeLock } from '../locks/locks.ts'
-import { type Orm, sqlOf } from '../orm.ts'
+import type { Orm } from '../orm.ts'
+import { sqlOf } from '../sql.ts'
 import type { Patience } from '../session-options.ts'
 
 /** A statement that changes a table waits for all that use it, and whatever comes after waits for that statement. */

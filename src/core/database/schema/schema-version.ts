@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { sql as raw } from 'kysely'
 import { migrationsFolder } from '../mikro-orm.config.ts'
-import type { Sql } from '../orm.ts'
+import type { Sql } from '../sql.ts'
 
 const OLDER = 'The database’s schema is older than this version needs: run npm run migrate.'
 /** No row of its history is ours: nothing migrates it. */

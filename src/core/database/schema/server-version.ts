@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../orm.ts'
+import type { Sql } from '../sql.ts'
 
 /** The oldest major version of PostgreSQL with which the service is tested. */
 const OLDEST = 15

@@ -3,7 +3,7 @@ import type { AttemptOutcome, Signature } from '../decisions/attempt-outcome.ts'
 import type { AttemptTrigger } from '../decisions/delivery.ts'
 import { isOfRevision } from '../../endpoints/statements/states.ts'
 import { compiledOnce } from '../../database/compiled-once.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { noLease } from './lease.ts'
 
 /** The attempt that has ended, and whose it was. */

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** The latest attempts of each delivery, as partners are shown them. */
 const ATTEMPTS = 20

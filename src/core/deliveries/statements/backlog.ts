@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { recordedAt } from '../../leads/statements/new-lead.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { countedOf } from './round.ts'
 
 /** What waits, over all partners. */

@@ -3,7 +3,7 @@ import { type AttemptDecision, decideAttempt, type DeliveryFacts } from '../deci
 import type { AttemptTrigger } from '../decisions/delivery.ts'
 import { inRound } from '../decisions/round.ts'
 import { isLastButOneMade } from '../decisions/retry-schedule.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { leaseOf, type MayTake, noLease } from './lease.ts'
 import {
   type AttemptRow,

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { AFTER_ALL } from './page.ts'
 import { type DeliveryState, deliveryStates } from '../decisions/delivery.ts'
 import { idDaysAgo } from './id-days-ago.ts'

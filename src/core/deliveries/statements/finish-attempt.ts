@@ -13,7 +13,7 @@ import { noLease } from './lease.ts'
 import { columnsOf, isOfRevision, resumeAfterProbe } from '../../endpoints/statements/states.ts'
 import type { EndpointNotice } from '../../endpoints/statements/incidents.ts'
 import { oweNotice } from '../../endpoints/statements/notices.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 export interface Finished {
   end: 'delivered' | FailureDecision['end']

@@ -4,7 +4,7 @@ import type { DeliveryStatus } from '../decisions/delivery.ts'
 import { waitsFor } from './first-open.ts'
 import { type DeliveryFilter, deliveryPage } from './page.ts'
 import { isLeased } from './lease.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { countedOf } from './round.ts'
 
 /** As it is shown: `held` while the endpoint is paused. */

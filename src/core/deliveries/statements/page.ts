@@ -1,6 +1,6 @@
 import { type RawBuilder, sql as raw } from 'kysely'
 import { deliveryStates, type DeliveryStatus } from '../decisions/delivery.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 export interface DeliveryFilter {
   partnerId?: number

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { waitsFor } from './first-open.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** What a resend needs to know of a delivery; `undefined` if there is none, or its lead is erased. */
 export async function findDelivery(sql: Sql, eventId: string) {

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** Whether webhooks of a partner failed and wait for their next attempt. */
 export async function hasRetries(sql: Sql, partnerId: number): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import type { SealAt } from '../../sealing/seal.ts'
 import { addSecret } from './secrets.ts'
 

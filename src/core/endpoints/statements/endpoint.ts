@@ -4,7 +4,7 @@ import { noCandidate } from './candidate.ts'
 import { oweNotice } from './notices.ts'
 import { addSecret, currentSecret, signOnlyWith } from './secrets.ts'
 import { columnsOf, columnsOfUrl } from './states.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import type { SealAt } from '../../sealing/seal.ts'
 import type { Tables } from '../../../tables.ts'
 

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import { AFTER_ALL } from '../../deliveries/statements/page.ts'
 import { recordedAt } from '../../leads/statements/new-lead.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { AFTER_ALL_ATTEMPTS, RECENT } from './health.ts'
 
 /** What `partner list` shows of an endpoint. */

@@ -5,7 +5,7 @@ import { isAtRest } from '../../deliveries/statements/list.ts'
 import { AFTER_ALL } from '../../deliveries/statements/page.ts'
 import { countedOf } from '../../deliveries/statements/round.ts'
 import { recordedAt } from '../../leads/statements/new-lead.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** The latest attempts of a partner that its endpoint's figures are about. */
 export const RECENT = 1000

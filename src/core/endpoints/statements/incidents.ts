@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import { FAILING_AFTER } from '../../deliveries/decisions/delivery.ts'
 import type { NoticeKind } from '../decisions/endpoint.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** A log line and a metric about an endpoint, whether or not an email is due. */
 export interface EndpointNotice {

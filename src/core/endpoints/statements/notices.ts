@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import type { MailKind } from '../decisions/endpoint.ts'
 import { hasRecovered } from './incidents.ts'
 import { countedOf } from '../../deliveries/statements/round.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** After this, an unsent notice is dropped. */
 const STALE = raw`interval '7 days'`

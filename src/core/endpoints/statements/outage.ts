@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { AFTER_ALL_ATTEMPTS, RECENT } from './health.ts'
 
 /**

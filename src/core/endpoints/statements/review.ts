@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { EndpointPauser, EndpointState } from '../decisions/endpoint.ts'
 import { oweForState, unsentNotices } from './notices.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** The input of an endpoint's workflow; `since` is text, to the microsecond. */
 export interface EndpointReview {

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { open } from '../../sealing/seal.ts'
 import { secretPlace } from './secrets.ts'
 

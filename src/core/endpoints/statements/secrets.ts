@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { nextId } from '../../database/next-id.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { open, type Place, type SealAt, SealError } from '../../sealing/seal.ts'
 
 /** Whether a row of `endpoint_secrets` signs now. */

@@ -2,7 +2,7 @@ import { type Expression, sql as raw } from 'kysely'
 import { type EndpointTransition, endpointTransitions } from '../decisions/endpoint.ts'
 import { incidentAfterResume } from './incidents.ts'
 import { hasNotices } from './notices.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** A change of the URL, a pause or a resume begins a new revision. */
 export const nextRevision = raw<number>`endpoints.revision + 1`

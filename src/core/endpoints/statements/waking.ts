@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /**
  * The next leads to wake, in the order of their ids, for the round that the endpoint is in: those with open webhooks, and those

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { ApiError, invalidPayload } from '../../http/errors.ts'
 import { IDEMPOTENCY_KEY, type KeyedCall } from '../decisions/idempotency-key.ts'
 import { type Keep, type KeyedRequest, once } from '../statements/answers.ts'

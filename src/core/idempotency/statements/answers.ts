@@ -1,5 +1,5 @@
 import { type RawBuilder, sql as raw } from 'kysely'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { open, type Place } from '../../sealing/seal.ts'
 import { type KeyedCall, storedKey } from '../decisions/idempotency-key.ts'
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { counted, type Retained } from '../../database/retained.ts'
 import { freshSince } from './answers.ts'
 

@@ -1,5 +1,5 @@
 import { findLeadRecord, type LeadRecord } from '../statements/staff-reads.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { Refusal } from '../../../staff/refusal.ts'
 

@@ -1,5 +1,5 @@
 import { type FeedPosition, placesWithNews } from '../statements/event-feed.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 const LOOK_MS = 500
 /** Of one key, at a time. */

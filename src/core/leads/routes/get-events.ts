@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { EVENTS_AT_ONCE, findEvents } from '../statements/partner-reads.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { pages } from '../../database/pages.ts'
 import { jsonPieces, type Pages } from '../../values/json-pieces.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'

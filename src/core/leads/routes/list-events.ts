@@ -8,7 +8,7 @@ import {
   type FeedPosition,
   lastEvent,
 } from '../statements/event-feed.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { feedCursor, NOW, readFeedCursor, writeFeedCursor } from '../../http/cursors.ts'
 import { ApiError, invalidRequest, retryLater } from '../../http/errors.ts'

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { leadDeliveries, listLeads as find } from '../statements/lead-list.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { statuses } from '../decisions/milestones.ts'
 import { formatTimestamp } from '../../values/timestamps.ts'
 import { leadCursor } from '../../http/cursors.ts'

@@ -1,6 +1,6 @@
 import type { ReservedLeadId } from './ids.ts'
 import { insertLead, type LeadExtras, type NewLead, type WebhookBody } from './new-lead.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { findAnswer as find, type KeyedRequest } from '../../idempotency/statements/answers.ts'
 
 export interface LeadCreation {

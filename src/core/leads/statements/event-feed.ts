@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { bodyOf, sequenceOf } from '../../deliveries/statements/sequence.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** A place in a partner's feed: after this event. `position` is 0 for a closing, which is in no history. */
 export interface FeedPosition {

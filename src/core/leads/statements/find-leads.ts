@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { LARGEST_ID } from '../../values/ids.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { hashesOfEmail } from './sealed-lead.ts'
 
 // Each answers ids of leads, the newest first, `limit` at most, of one partner if it is named.

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { MilestoneName } from '../decisions/milestones.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { leadsEnd } from './leads-now.ts'
 
 /** Whether a lead's webhooks go out: `failing` while the first open one fails, `held` while the endpoint is paused. */

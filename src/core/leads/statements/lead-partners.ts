@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 const REMEMBERED = 10_000
 

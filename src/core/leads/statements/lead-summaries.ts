@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import { isFirstOpen } from '../../deliveries/statements/first-open.ts'
 import { countedOf } from '../../deliveries/statements/round.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import type { LeadFacts } from '../decisions/waits-for.ts'
 
 /** A lead without who it is: what staff need to see what it waits for. */

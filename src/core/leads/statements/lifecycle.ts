@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { leadRequest } from './lead-request.ts'
 import { openBorrower } from './sealed-lead.ts'
 

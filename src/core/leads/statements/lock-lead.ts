@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { MilestoneItem } from '../decisions/referral.ts'
 import { compiledOnce } from '../../database/compiled-once.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { leadsNow } from './leads-now.ts'
 
 /** Whether a row of `leads` takes no more milestones: it is closed or erased. */

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { counted, type Retained } from '../../database/retained.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 const BATCH = 5000
 /** For as long as mails to an address are counted. */

@@ -6,7 +6,7 @@ import { insertKey, type KeyedRequest, requestHashPlace } from '../../idempotenc
 import { jsonb } from '../../database/jsonb.ts'
 import type { ReservedLeadId } from './ids.ts'
 import { type Borrower, hashesOfEmail, hashOfBorrower, sealBorrower, sealFields } from './sealed-lead.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { seal } from '../../sealing/seal.ts'
 
 /** A referral as a partner sends it; absent optional fields are `null`. */

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { MailRefusal } from '../tables/onboarding-mail.ts'
 import { takeLock } from '../../database/locks/locks.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** Onboarding mails to one address in 24 hours. */
 const MOST_MAILS_OF_ADDRESS = 3

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { MilestoneName } from '../decisions/milestones.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** A lead that needs a running workflow. */
 export interface OpenLead {

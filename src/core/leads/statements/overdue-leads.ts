@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import { isFirstOpen } from '../../deliveries/statements/first-open.ts'
 import { isLeased } from '../../deliveries/statements/lease.ts'
 import { countedOf } from '../../deliveries/statements/round.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** Longer than a webhook of a running workflow waits for its turn, unless its partner has a flood of them. */
 const OVERDUE = raw`clock_timestamp() - interval '2 minutes'`

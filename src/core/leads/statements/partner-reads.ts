@@ -1,7 +1,7 @@
 import type { InHistory } from '../decisions/closed-event.ts'
 import { optionalFieldNames, returnedFields } from '../decisions/lead-fields.ts'
 import { compiledOnce } from '../../database/compiled-once.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { leadsEnd } from './leads-now.ts'
 import { openBorrower, openMetadata, openNotes } from './sealed-lead.ts'
 

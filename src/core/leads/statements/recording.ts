@@ -8,7 +8,7 @@ import { jsonb } from '../../database/jsonb.ts'
 import { leadsChange } from './leads-now.ts'
 import { type LockedLead, lockLead } from './lock-lead.ts'
 import { newEventId, type WebhookBody } from './new-lead.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 export interface RecordingOptions {
   opening?: Opening | undefined

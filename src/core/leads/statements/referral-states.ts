@@ -4,7 +4,7 @@ import { endOf } from '../decisions/score-dates.ts'
 import type { MilestoneName } from '../decisions/milestones.ts'
 import { leadRequest } from './lead-request.ts'
 import { countedOf } from '../../deliveries/statements/round.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** A lead's state according to the record: the input of its workflow. */
 export async function loadReferralState(sql: Sql, leadId: number): Promise<ReferralState | undefined> {

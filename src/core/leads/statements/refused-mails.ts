@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import type { MailRefusal } from '../tables/onboarding-mail.ts'
 
 /** Onboarding emails of the last `days` that a limit refused, of a partner's newest leads, `most` at most. */

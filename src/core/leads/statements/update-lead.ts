@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { ChangeableField } from '../decisions/lead-fields.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { leadsChange } from './leads-now.ts'
 import { ownsLead } from './partner-reads.ts'
 import { sealMetadata } from './sealed-lead.ts'

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { leadsNow } from './leads-now.ts'
 
 /** After how many days without an event, by the lead's own clock, somebody should look at an open lead. */

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /**
  * The oldest leads without a recorded workflow start, older than `olderThanMs` and not in `but`, in any order: of those that

@@ -17,7 +17,7 @@ import {
 } from '../../../../workflows/messages.ts'
 import { loadReferralState } from '../statements/referral-states.ts'
 import { isUnstarted, markStarted } from '../statements/workflow-starts.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import type { CloseReason } from '../decisions/reasons.ts'
 import type { ReferralState } from '../decisions/referral.ts'
 import { referralId, TASK_QUEUE } from '../../temporal/names.ts'

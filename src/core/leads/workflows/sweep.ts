@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { forEachInFlight } from '../../temporal/in-flight.ts'
 import { keepTurning } from '../../temporal/keep-turning.ts'
 import { referralId } from '../../temporal/names.ts'

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { findPartner } from '../statements/partner.ts'
 import { printable } from '../../../staff/answer.ts'
 import { Refusal } from '../../../staff/refusal.ts'

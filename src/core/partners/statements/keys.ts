@@ -4,7 +4,7 @@ import { sql as raw } from 'kysely'
 import type { Environment } from '../../values/environment.ts'
 import { ApiKey } from '../tables/api-key.ts'
 import { Partner } from '../tables/partner.ts'
-import { type Em, type Sql, sqlIn } from '../../database/orm.ts'
+import { type Em, type Sql, sqlIn } from '../../database/sql.ts'
 
 const PREFIXES: Record<Environment, string> = { sandbox: 'prs_test_', production: 'prs_live_' }
 const FORMAT = /^(prs_(?:test|live)_)([0-9a-f]{64})([0-9a-f]{8})$/

@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import { Endpoint } from '../../endpoints/tables/endpoint.ts'
 import { Partner } from '../tables/partner.ts'
-import type { Em, Sql } from '../../database/orm.ts'
+import type { Em, Sql } from '../../database/sql.ts'
 import { isValidKey } from './keys.ts'
 
 interface NewPartner {

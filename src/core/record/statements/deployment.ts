@@ -3,7 +3,8 @@ import { v4 as uuid } from 'uuid'
 import type { Environment } from '../../values/environment.ts'
 import { secondsSince2026 } from './epoch.ts'
 import { migrate } from '../../database/schema/migrating.ts'
-import { type Orm, type Sql, sqlOf } from '../../database/orm.ts'
+import type { Orm } from '../../database/orm.ts'
+import { type Sql, sqlOf } from '../../database/sql.ts'
 
 /** The database holds the record of the other environment; `message` is one line that says what to do. */
 export class OtherEnvironment extends Error {

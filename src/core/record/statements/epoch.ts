@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../../tables.ts'
+import type { Sql } from '../../database/sql.ts'
 
 /** Epochs count seconds, the first one too, so that one that the record forgot is not given again. */
 export const secondsSince2026 = raw<number>`extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00Z')::int`

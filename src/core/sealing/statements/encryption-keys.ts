@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { takeLock } from '../../database/locks/locks.ts'
-import type { Sql } from '../../database/orm.ts'
+import type { Sql } from '../../database/sql.ts'
 import { keyId } from '../seal.ts'
 
 /**
