@@ -47,7 +47,7 @@ const unsafeAllowed = {
 
 export default defineConfig({
   plugins: ['eslint', 'typescript', 'unicorn', 'oxc', 'import', 'node', 'promise', 'jest'],
-  jsPlugins: ['./.oxlint.patterns.ts', './.oxlint.rooms.ts'],
+  jsPlugins: ['./.oxlint.patterns.ts'],
   categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
   options: { typeAware: true, denyWarnings: true, reportUnusedDisableDirectives: 'error' },
   // JavaScript without types, because it runs on whatever Node a machine has.
@@ -107,10 +107,6 @@ export default defineConfig({
       },
     },
     {
-      files: ['src/*/**/*.ts', 'workflows/**/*.ts', 'activities/**/*.ts'],
-      rules: { 'rooms/imports': 'error' },
-    },
-    {
       files: entryPoints.map((name) => `src/${name}.ts`),
       rules: {
         'no-restricted-imports': [
@@ -126,9 +122,12 @@ export default defineConfig({
         'worker',
         'run-worker',
         'worker-requirements',
-        'activity-failures',
-        'own-lead',
-        'workflow-bundle',
+        'worker-activities',
+        'observe/worker-metrics',
+        'observe/log',
+        'temporal/outage',
+        'temporal/workflow-bundle',
+        'temporal/worker-options',
       ].map((name) => `src/${name}.ts`),
       rules: {
         'no-restricted-imports': ['error', { patterns: [...everywhere, withoutProcess, withoutTests] }],

@@ -38,7 +38,7 @@ const sizes = {
   'recorded histories, lines': lines(histories),
   'words of README and docs': count(pages, /\S+/g),
   decisions: files(/^docs\/decisions\//).length,
-  tables: count(files(/^src\/core\/database\/migrations\//), /create table/g),
+  tables: count(files(/^src\/database\/migrations\//), /create table/g),
   settings: count(['docs/settings.md'], /^\| `/gm),
   metrics: new Set(found(files(/^(src|activities)\/.*\.ts$/), /'(referrals|http_\w+)_\w+'/g)).size,
   alerts: count(files(/^docs\/deploy\/prometheus\//), /- alert:/g),

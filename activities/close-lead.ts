@@ -1,6 +1,6 @@
-import { closeLead, isClosedByService } from '../src/core/leads/statements/closing.ts'
-import type { Sql } from '../src/core/database/sql.ts'
-import { closeReasonOf } from '../src/core/leads/decisions/reasons.ts'
+import { closeLead, isClosedByService } from '../src/leads/closing.ts'
+import type { Sql } from '../src/database/sql.ts'
+import { closeReasonOf } from '../src/leads/reasons.ts'
 
 interface Dependencies {
   sql: Sql

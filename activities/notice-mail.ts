@@ -1,13 +1,8 @@
-import type { noticeFacts } from '../src/core/endpoints/statements/notices.ts'
-import { FAILING_AFTER, REQUEST_LIMIT_MS } from '../src/core/deliveries/decisions/delivery.ts'
-import { describeReason, type MailKind } from '../src/core/endpoints/decisions/endpoint.ts'
-import type { Environment } from '../src/core/values/environment.ts'
-import {
-  FAILING_AFTER_MINUTES,
-  PAUSE_AFTER_HOURS,
-  SCHEDULE_DAYS,
-} from '../src/core/deliveries/decisions/retry-schedule.ts'
-import { formatTimestamp } from '../src/core/values/timestamps.ts'
+import type { noticeFacts } from '../src/endpoints/notices.ts'
+import { FAILING_AFTER, REQUEST_LIMIT_MS } from '../src/deliveries/delivery-states.ts'
+import { describeReason, type MailKind } from '../src/endpoints/endpoint-state.ts'
+import { type Environment, formatTimestamp } from '../src/values.ts'
+import { FAILING_AFTER_MINUTES, PAUSE_AFTER_HOURS, SCHEDULE_DAYS } from '../src/deliveries/retry-schedule.ts'
 
 type NoticeFacts = Awaited<ReturnType<typeof noticeFacts>>
 

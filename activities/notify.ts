@@ -1,17 +1,101 @@
+import { activityInfo, heartbeat } from '@temporalio/activity'
 import type { Logger } from 'pino'
+import type { Sql } from '../src/database/sql.ts'
 import {
   dropNotice,
   markSent,
   noticeFacts,
   type UnsentNotice,
   unsentNotices,
-} from '../src/core/endpoints/statements/notices.ts'
-import type { Sql } from '../src/core/database/sql.ts'
-import { partnerOfEndpoint } from '../src/core/endpoints/statements/review.ts'
-import type { Environment } from '../src/core/values/environment.ts'
-import { isOneTold, mailBoth, type SentMails, sentBefore } from './mail-both.ts'
-import type { Mailer } from './mailer.ts'
+} from '../src/endpoints/notices.ts'
+import { partnerOfEndpoint } from '../src/endpoints/review.ts'
+import type { Environment } from '../src/values.ts'
+import type { Mailer, MailSubject } from './mailer.ts'
 import { describeNotice } from './notice-mail.ts'
+
+/** The ids of emails that were sent, and are not sent again. */
+export interface SentMails {
+  has: (id: string) => boolean
+  add: (id: string) => unknown
+  /** Whether a copy for staff that is refused is worth another try. */
+  isEarly?: boolean
+}
+
+/** After so many tries, nothing waits for staff’s copy: a mail server that is restarted has done so by then. */
+const TRIES_FOR_STAFF = 8
+
+/** Of the earlier tries of this activity. Heartbeat details outlive a try. */
+function sentBefore(): SentMails {
+  const info = activityInfo()
+  const { mailed = [] } = (info.heartbeatDetails ?? {}) as { mailed?: string[] }
+  const sent = new Set(mailed)
+  return {
+    isEarly: info.attempt < TRIES_FOR_STAFF,
+    has: (id) => sent.has(id),
+    add(id) {
+      sent.add(id)
+      heartbeat({ mailed: [...sent] })
+    },
+  }
+}
+
+const idFor = (id: string, who: 'partner' | 'staff') => `${id}-${who}`
+
+/** Whether one of the two was told of it by an earlier try. */
+const isOneTold = (id: string, sent: SentMails): boolean =>
+  sent.has(idFor(id, 'partner')) || sent.has(idFor(id, 'staff'))
+
+/**
+ * Mails a partner's contact and staff about the same thing. Neither waits for the other: an address that is refused keeps
+ * nobody else from the news.
+ *
+ * @param about whom it is about, for the log.
+ * @param id of what it is about: a repeat has the same Message-IDs.
+ * @param sent what needs no repeat.
+ * @returns what became of each mail; of staff's also `failed`, in the end.
+ * @throws what the mail server says of the partner's address, or of that of staff: early, or if the partner has no contact.
+ */
+async function mailBoth(
+  mailer: Mailer,
+  { id, ...about }: { id: string } & MailSubject,
+  to: { partner: string | null; staff: string | undefined },
+  { subject, forPartner, forStaff }: Texts,
+  sent: SentMails,
+): Promise<Mailed> {
+  const mail = async (
+    address: string | null | undefined,
+    who: 'partner' | 'staff',
+    text: string,
+  ): Promise<Outcome> => {
+    if (!address) return 'no_address'
+    const mailId = idFor(id, who)
+    if (sent.has(mailId)) return 'sent'
+    const messageId = mailer.messageId(mailId)
+    const outcome = await mailer.send({ to: address, subject, text, messageId, about })
+    if (outcome === 'sent') sent.add(mailId)
+    return outcome
+  }
+  // one after the other: at once, either would arrive first
+  const [partner] = await Promise.allSettled([mail(to.partner, 'partner', forPartner)])
+  const [staff] = await Promise.allSettled([mail(to.staff, 'staff', forStaff)])
+  if (partner.status === 'rejected') throw partner.reason
+  if (staff.status === 'fulfilled') return { partner: partner.value, staff: staff.value }
+  if (partner.value === 'no_address' || sent.isEarly) throw staff.reason
+  return { partner: partner.value, staff: 'failed' }
+}
+
+interface Texts {
+  subject: string
+  forPartner: string
+  forStaff: string
+}
+
+type Outcome = 'sent' | 'not_allowed' | 'no_address' | 'failed'
+
+interface Mailed {
+  partner: Outcome
+  staff: Outcome
+}
 
 interface Dependencies {
   sql: Sql

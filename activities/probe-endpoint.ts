@@ -1,4 +1,4 @@
-import { oldestWaiting } from '../src/core/endpoints/statements/review.ts'
+import { oldestWaiting } from '../src/endpoints/review.ts'
 import { type DeliveryDependencies, deliverWebhookActivity } from './deliver-webhook.ts'
 import type { WakeLead } from './wake-leads.ts'
 

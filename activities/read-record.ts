@@ -1,7 +1,7 @@
-import type { Sql } from '../src/core/database/sql.ts'
-import type { ReadRecord } from '../src/core/leads/decisions/referral.ts'
-import { loadReferralState } from '../src/core/leads/statements/referral-states.ts'
-import { otherLead } from './other-lead.ts'
+import type { Sql } from '../src/database/sql.ts'
+import type { ReadRecord } from '../src/leads/referral-state.ts'
+import { loadReferralState } from '../src/leads/load-referral.ts'
+import { otherLead } from './activity-context.ts'
 
 /** Reads where a lead stands, and which of the keys of its milestones are not recorded. From then on, its workflow may go on. */
 export function readRecordActivity({ sql }: { sql: Sql }) {

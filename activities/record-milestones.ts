@@ -1,13 +1,12 @@
 import type { Logger } from 'pino'
-import type { WebhookBody } from '../src/core/leads/statements/new-lead.ts'
-import type { Sql } from '../src/core/database/sql.ts'
-import { type Opening, recordMilestones } from '../src/core/leads/statements/recording.ts'
-import type { Environment } from '../src/core/values/environment.ts'
-import type { WorkerObserver } from '../src/metrics/worker.ts'
-import type { MilestoneItem, Recording, SettledUpTo } from '../src/core/leads/decisions/referral.ts'
+import type { WebhookBody } from '../src/leads/new-lead.ts'
+import type { Sql } from '../src/database/sql.ts'
+import { type Opening, recordMilestones } from '../src/leads/record-milestones.ts'
+import type { Environment } from '../src/values.ts'
+import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
+import type { MilestoneItem, Recording, SettledUpTo } from '../src/leads/referral-state.ts'
 import type { Attempts } from './attempts.ts'
-import { millisecondsSince, workflowFields } from './log-fields.ts'
-import { otherLead } from './other-lead.ts'
+import { millisecondsSince, otherLead, workflowFields } from './activity-context.ts'
 
 export interface RecordingDependencies {
   sql: Sql

@@ -1,6 +1,8 @@
-import type { ScoreGains } from '../src/core/leads/decisions/event-payloads.ts'
-import type { Recording, SettledUpTo } from '../src/core/leads/decisions/referral.ts'
-import { isClosed } from '../src/core/leads/statements/closing.ts'
+import { request } from 'undici'
+import { isClosed } from '../src/leads/closing.ts'
+import { mockGains, parseScoreGains, type ScoreGains } from '../src/leads/event-payloads.ts'
+import type { Recording, SettledUpTo } from '../src/leads/referral-state.ts'
+import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
 import { type RecordingDependencies, recordMilestonesActivity } from './record-milestones.ts'
 
 /** Asks for a lead's gains in a period. Rejects when there are none: they are never invented. */
@@ -28,5 +30,45 @@ export function recordScoreUpdateActivity({ scoreProvider, ...recording }: Depen
     const isOver = await isClosed(recording.sql, leadId)
     const gains = isOver ? undefined : await scoreProvider({ leadId, period, dedupeKey })
     return record(leadId, [{ name: 'score_update', dedupeKey, ...(gains && { gains }) }], settled)
+  }
+}
+
+const TIMEOUT_MS = 15_000
+
+/** Sandbox: plausible gains that are the same for the same lead and update, however often they are asked for. */
+export const mockScoreProvider: ScoreProvider = async ({ leadId, period, dedupeKey }) =>
+  mockGains(leadId, dedupeKey, period)
+
+/** Tells whether each request had an answer. */
+export function countedProvider(
+  provider: ScoreProvider,
+  observe: Pick<WorkerObserver, 'scored'>,
+): ScoreProvider {
+  return async (asked) => {
+    const gains = await provider(asked).catch((error: unknown) => {
+      observe.scored('failed')
+      throw error
+    })
+    observe.scored('received')
+    return gains
+  }
+}
+
+/** `POST url {lead_id, period}` with a bearer token; answers the four fields of a score update's payload. */
+export function httpScoreProvider(url: string, token: string | undefined): ScoreProvider {
+  return async ({ leadId, period }) => {
+    const { statusCode, body } = await request(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
+      body: JSON.stringify({ lead_id: leadId, period }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    if (statusCode !== 200) {
+      await body.dump()
+      throw new Error(`the score provider answered ${statusCode}`)
+    }
+    const gains = parseScoreGains(await body.json())
+    if (gains === undefined) throw new Error('the score provider’s answer is not a score update')
+    return gains
   }
 }

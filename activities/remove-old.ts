@@ -1,9 +1,8 @@
 import { cancellationSignal } from '@temporalio/activity'
 import type { Logger } from 'pino'
-import { RetentionHeld } from '../src/core/database/retained.ts'
-import type { WorkerObserver } from '../src/metrics/worker.ts'
-import { again } from './again.ts'
-import { whileBeating } from './while-beating.ts'
+import { RetentionHeld } from '../src/database/retained.ts'
+import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
+import { again, whileBeating } from './activity-context.ts'
 
 interface Dependencies {
   /** What may become old; a removal answers how many rows it removed, `undefined` if it is off. */

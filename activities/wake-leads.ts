@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
-import { endWaking, nextToWake } from '../src/core/endpoints/statements/waking.ts'
-import type { Sql } from '../src/core/database/sql.ts'
-import { forEachInFlight } from '../src/core/temporal/in-flight.ts'
+import { endWaking, nextToWake } from '../src/endpoints/endpoint.ts'
+import type { Sql } from '../src/database/sql.ts'
+import { forEachInFlight } from '../src/temporal/in-flight.ts'
 
 /** Tells a lead's workflow to try its waiting webhook now; one that does not run is started from the record. */
 export type WakeLead = (leadId: number) => Promise<unknown>

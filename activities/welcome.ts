@@ -1,7 +1,7 @@
-import { beginAttempt } from '../src/core/deliveries/statements/begin-attempt.ts'
-import type { ScenarioName } from '../src/capabilities/sandbox/decisions/scenarios.ts'
-import type { Sql } from '../src/core/database/sql.ts'
-import type { Sent } from '../src/core/leads/decisions/referral.ts'
+import { beginAttempt } from '../src/deliveries/begin-attempt.ts'
+import type { ScenarioName } from '../src/sandbox/scenarios.ts'
+import type { Sql } from '../src/database/sql.ts'
+import type { Sent } from '../src/leads/referral-state.ts'
 import type { Attempts } from './attempts.ts'
 import type { OnboardingMails } from './onboarding-mails.ts'
 

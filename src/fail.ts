@@ -1,5 +1,5 @@
 import { ConfigError } from './config.ts'
-import { OtherEnvironment } from './core/record/statements/deployment.ts'
+import { OtherEnvironment } from './database/deployment.ts'
 
 /** Ends the process with one readable line. */
 export function fail(message: string): never {

@@ -1,4 +1,4 @@
-import { bundleWorkflows } from './workflow-bundle.ts'
+import { bundleWorkflows } from './temporal/workflow-bundle.ts'
 
 // npm runs this at the end of every install
 await bundleWorkflows()

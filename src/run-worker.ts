@@ -1,42 +1,39 @@
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker'
 import type { Logger } from 'pino'
-import { countedFailures } from './activity-failures.ts'
-import type { Build } from './config/build.ts'
-import type { Config, TemporalSettings } from './config.ts'
-import { clientCertificate } from './config/temporal.ts'
-import { workerPatience } from './core/database/mikro-orm.config.ts'
-import { connectCounted } from './core/database/orm.ts'
-import { type Sql, sqlOf } from './core/database/sql.ts'
-import { readBacklog } from './core/deliveries/statements/backlog.ts'
-import { createSender } from './core/deliveries/webhooks/send.ts'
-import { createEndpointStarter } from './core/endpoints/workflows/endpoints.ts'
-import { createReferrals } from './core/leads/workflows/referrals.ts'
-import { sweepStarts } from './core/leads/workflows/sweep.ts'
-import { createTemporalClient, reachTemporal } from './core/temporal/client.ts'
-import { TASK_QUEUE } from './core/temporal/names.ts'
-import { watchNamespace } from './core/temporal/namespace-guard.ts'
-import { keepSchedules, schedules } from './core/temporal/schedules.ts'
 import {
-  deliveriesWorkerOptions,
-  scoresWorkerOptions,
-  workerOptions,
-} from './core/temporal/worker-options.ts'
-import { findDatabaseFault, warnOfConnections } from './database-fault.ts'
+  countedFailures,
+  createWorkerMetrics,
+  registerBacklog,
+  registerReadiness,
+  type WorkerObserver,
+} from './observe/worker-metrics.ts'
+import { type Build, clientCertificate, type Config, type TemporalSettings } from './config.ts'
+import { connectCounted, workerPatience } from './database/orm.ts'
+import { type Sql, sqlOf } from './database/sql.ts'
+import { readBacklog } from './deliveries/daily.ts'
+import { createSender } from './webhooks/send.ts'
+import { createEndpointStarter } from './endpoints/endpoint-workflows.ts'
+import { createReferrals } from './leads/referrals.ts'
+import { sweepStarts } from './leads/sweep-starts.ts'
+import { createTemporalClient, reachTemporal } from './temporal/client.ts'
+import { TASK_QUEUE } from './temporal/names.ts'
+import { watchNamespace } from './temporal/namespace-guard.ts'
+import { keepSchedules, schedules } from './temporal/schedules.ts'
+import { deliveriesWorkerOptions, scoresWorkerOptions, workerOptions } from './temporal/worker-options.ts'
+import { findDatabaseFault, warnOfConnections } from './database/database-fault.ts'
 import { fail, reasonOf } from './fail.ts'
-import { startHealthServer } from './health.ts'
-import { registerBacklog } from './metrics/backlog.ts'
-import { registerDatabaseUp } from './metrics/database.ts'
-import { registerProcess } from './metrics/process.ts'
-import { createWorkerMetrics, type WorkerObserver } from './metrics/worker.ts'
-import { registerReadiness } from './metrics/readiness.ts'
-import { ownLeadOnly } from './own-lead.ts'
-import { retained } from './retained.ts'
-import type { TemporalOutage } from './temporal-outage.ts'
-import { workerActivities } from './worker-activities.ts'
-import { mailerOf } from './worker-mailer.ts'
-import { workerReadiness } from './worker-readiness.ts'
-import { connectToTemporal, requireDatabase, requireNamespace } from './worker-requirements.ts'
-import { workflowBundle } from './workflow-bundle.ts'
+import { startHealthServer } from './observe/health.ts'
+import { registerDatabaseUp, registerProcess } from './observe/process-metrics.ts'
+import { mailerOf, ownLeadOnly, workerActivities } from './worker-activities.ts'
+import { retained } from './privacy/retention-table.ts'
+import type { TemporalOutage } from './temporal/outage.ts'
+import {
+  connectToTemporal,
+  requireDatabase,
+  requireNamespace,
+  workerReadiness,
+} from './worker-requirements.ts'
+import { workflowBundle } from './temporal/workflow-bundle.ts'
 
 interface RunningWorker {
   metricsPort: number | undefined

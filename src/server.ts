@@ -1,7 +1,6 @@
-import { readBuild } from './config/build.ts'
-import { readConfig, readTemporal } from './config.ts'
+import { readBuild, readConfig, readTemporal } from './config.ts'
 import { orFail } from './fail.ts'
-import { createLogger } from './logger.ts'
+import { createLogger } from './observe/log.ts'
 import { runApi } from './run-api.ts'
 
 const config = orFail(() => readConfig('api'))

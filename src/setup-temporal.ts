@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util'
 import { Connection } from '@temporalio/client'
-import { retryFor } from '../activities/retry-for.ts'
+import { retryFor } from '../activities/activity-context.ts'
 import { type Config, processEnvironment, readConfig, readTemporal } from './config.ts'
-import { requireDeployment } from './core/record/statements/deployment.ts'
-import { connect } from './core/database/orm.ts'
-import { sqlOf } from './core/database/sql.ts'
+import { requireDeployment } from './database/deployment.ts'
+import { connect } from './database/orm.ts'
+import { sqlOf } from './database/sql.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
-import { claimNamespace, giveNamespace, OtherDeployment } from './core/temporal/namespace-claim.ts'
-import { ensureSearchAttributes } from './core/temporal/search-attributes.ts'
-import { tlsFault } from './core/temporal/tls-fault.ts'
+import { claimNamespace, giveNamespace, OtherDeployment } from './temporal/namespace-guard.ts'
+import { ensureSearchAttributes } from './temporal/search-attributes.ts'
+import { tlsFault } from './temporal/remedies.ts'
 
 const RETENTION_SECONDS = 30 * 24 * 60 * 60
 const ALREADY_EXISTS = 6

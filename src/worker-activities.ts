@@ -1,27 +1,31 @@
 import type { Client } from '@temporalio/client'
+import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common'
+import type { ActivityInterceptorsFactory } from '@temporalio/worker'
+import { sql as raw } from 'kysely'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
+import { otherLead } from '../activities/activity-context.ts'
 import { createAttempts } from '../activities/attempts.ts'
 import type { TellFailure } from '../activities/deliver-webhook.ts'
 import { createActivities, createDeliveryActivities, createScoreActivities } from '../activities/index.ts'
-import { fewAtATime, type Mailer } from '../activities/mailer.ts'
+import { createMailer, fewAtATime, type Mailer, toldMailer } from '../activities/mailer.ts'
 import { createOnboardingMails } from '../activities/onboarding-mails.ts'
-import { countedProvider, httpScoreProvider, mockScoreProvider } from '../activities/score-providers.ts'
+import { countedProvider, httpScoreProvider, mockScoreProvider } from '../activities/record-score-update.ts'
 import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
-import { removalsOf } from './capabilities/retention/statements/runs.ts'
-import { scenarioOfLead } from './capabilities/sandbox/statements/scenario-of-lead.ts'
 import type { Config } from './config.ts'
-import type { Sql } from './core/database/sql.ts'
-import type { WebhookFacts } from './core/deliveries/decisions/webhook-facts.ts'
-import { webhookBody } from './core/deliveries/webhooks/body.ts'
-import type { Sender } from './core/deliveries/webhooks/send.ts'
-import type { StartEndpoint } from './core/endpoints/workflows/endpoints.ts'
-import { closeRequestedBy } from './core/leads/workflows/close-request.ts'
-import { compareLeads } from './core/leads/workflows/reconcile.ts'
-import type { Referrals } from './core/leads/workflows/referrals.ts'
-import { referralId } from './core/temporal/names.ts'
-import type { WorkerObserver } from './metrics/worker.ts'
-import { retained } from './retained.ts'
+import type { Sql } from './database/sql.ts'
+import type { StartEndpoint } from './endpoints/endpoint-workflows.ts'
+import { compareLeads } from './leads/comparison.ts'
+import { closeRequestedBy } from './leads/describe-referral.ts'
+import { FIRST_EVENT, UNREAD } from './leads/referral-state.ts'
+import type { Referrals } from './leads/referrals.ts'
+import type { WorkerObserver } from './observe/worker-metrics.ts'
+import { retained } from './privacy/retention-table.ts'
+import { removalsOf } from './privacy/retention.ts'
+import { scenarioOfLead } from './sandbox/lead-time.ts'
+import { leadOf, referralId } from './temporal/names.ts'
+import { webhookBody, type WebhookFacts } from './webhooks/body.ts'
+import type { Sender } from './webhooks/send.ts'
 
 interface Options {
   config: Config<'worker'>
@@ -101,4 +105,53 @@ function failureTeller(client: Client, log: Logger): TellFailure {
       log.debug({ err: error, lead_id: leadId, workflow_id: referralId(leadId) }, 'lead was not told'),
     )
   }
+}
+
+/** What a worker sends emails with. */
+export function mailerOf(
+  config: Config<'worker'>,
+  deployment: string,
+  told: { observe: Pick<WorkerObserver, 'mailed'>; log: Logger },
+): Mailer {
+  const mailer = createMailer({
+    environment: config.ENVIRONMENT,
+    deployment,
+    smtpUrl: config.SMTP_URL,
+    isCatcher: config.SMTP_CATCHER,
+    from: config.MAIL_FROM,
+    allowDomains: config.MAIL_ALLOW_DOMAINS,
+  })
+  return toldMailer(mailer, told)
+}
+
+/**
+ * Before each activity of a lead's workflow: whether the lead that has its id is the one that it was started for, as another
+ * borrower's may have it after PostgreSQL lost a lead; and whether the workflow has read the record since that was restored.
+ */
+export function ownLeadOnly(sql: Sql): ActivityInterceptorsFactory {
+  return ({ info: { activityType, workflowExecution } }) => ({
+    inbound: {
+      async execute(input, next) {
+        const { [FIRST_EVENT]: header } = input.headers
+        const leadId = leadOf(workflowExecution?.workflowId ?? '')
+        if (header !== undefined && leadId !== undefined) {
+          const lead = await findLead(sql, leadId, defaultPayloadConverter.fromPayload(header))
+          if (lead === undefined) throw otherLead()
+          if (lead.isUnread && activityType !== 'readRecord')
+            throw ApplicationFailure.nonRetryable('the record was restored, and is to be read first', UNREAD)
+        }
+        return next(input)
+      },
+    },
+  })
+}
+
+async function findLead(sql: Sql, leadId: number, firstEventId: string) {
+  return sql
+    .selectFrom('lead_events')
+    .innerJoin('leads', 'leads.id', 'lead_events.lead_id')
+    .select(raw<boolean>`restored_at is not null`.as('isUnread'))
+    .where('lead_events.id', '=', firstEventId)
+    .where('leads.id', '=', leadId)
+    .executeTakeFirst()
 }

@@ -1,12 +1,10 @@
 import { DefaultLogger, Runtime, type RuntimeOptions } from '@temporalio/worker'
-import { readBuild } from './config/build.ts'
-import { readConfig, readTemporal } from './config.ts'
+import { readBuild, readConfig, readTemporal } from './config.ts'
 import { fail, orFail, reasonOf } from './fail.ts'
-import { createLogger } from './logger.ts'
-import { sdkMetrics } from './metrics/sdk.ts'
+import { createLogger, sdkLines } from './observe/log.ts'
+import { sdkMetrics } from './observe/worker-metrics.ts'
 import { runWorker } from './run-worker.ts'
-import { sdkLines } from './sdk-log.ts'
-import { watchOutage } from './temporal-outage.ts'
+import { watchOutage } from './temporal/outage.ts'
 
 const config = orFail(() => readConfig('worker'))
 const temporal = orFail(() => readTemporal(config))

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { buildApp } from './app.ts'
-import { connect } from './core/database/orm.ts'
-import { sqlOf } from './core/database/sql.ts'
-import { createLogger } from './logger.ts'
+import { connect } from './database/orm.ts'
+import { sqlOf } from './database/sql.ts'
+import { createLogger } from './observe/log.ts'
 
 const path = `${import.meta.dirname}/../docs/openapi.json`
 /** No request is made that would call one. */

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import type { Program } from '../src/config/schema.ts'
-import { ConfigError, readConfig, readTemporal } from '../src/config.ts'
+import { ConfigError, type Program, readConfig, readTemporal } from '../src/config.ts'
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64')
 

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { tellWhileUnusable } from '../src/database-fault.ts'
+import { tellWhileUnusable } from '../src/database/database-fault.ts'
 
 /** What is said of a database that cannot be used for so long. */
 async function said(unusableMs: number): Promise<string[]> {

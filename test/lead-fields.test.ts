@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { emptyLeads } from '../src/capabilities/erasure/statements/empty.ts'
+import { emptyLeads } from '../src/privacy/erase.ts'
 import {
   changeableFields,
   eachField,
@@ -7,10 +7,9 @@ import {
   optionalFieldNames,
   optionalFields,
   returnedFields,
-} from '../src/core/leads/decisions/lead-fields.ts'
-import { openRecord } from '../src/core/leads/statements/staff-reads.ts'
-import { requireLead } from '../src/core/leads/commands/require-lead.ts'
-import { showLead } from '../src/core/leads/commands/lead-view.ts'
+} from '../src/leads/lead-fields.ts'
+import { openRecord, requireLead } from '../src/leads/require-lead.ts'
+import { showLead } from '../src/leads/staff-show.ts'
 import { contextOf } from './staff/context.ts'
 import { partnerCalls } from './support/service.ts'
 import { sharedService } from './support/shared-service.ts'

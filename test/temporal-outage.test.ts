@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { sdkLines } from '../src/sdk-log.ts'
-import { watchOutage } from '../src/temporal-outage.ts'
+import { sdkLines } from '../src/observe/log.ts'
+import { watchOutage } from '../src/temporal/outage.ts'
 import { until } from './support/until.ts'
 
 describe('an outage of Temporal', () => {

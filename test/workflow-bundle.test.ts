@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileS
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from '@jest/globals'
-import { workflowBundle } from '../src/workflow-bundle.ts'
+import { workflowBundle } from '../src/temporal/workflow-bundle.ts'
 import { temporaryFolder } from './support/folder.ts'
 
 const cache = path.join(temporaryFolder(), 'cache')
@@ -28,7 +28,7 @@ test('where nothing can be kept, workflows are bundled all the same', async () =
 
 test('what workflows decide with is evaluated once for all of them', async () => {
   const { code } = await workflowBundle({ folder: cache })
-  const bundled = Array.from(code.matchAll(/^\/\*{3}\/ "\.\/(src\/core\/[^"]+)"/gm), ([, file]) => file)
+  const bundled = Array.from(code.matchAll(/^\/\*{3}\/ "\.\/(src\/[^"]+)"/gm), ([, file]) => file)
   const list = readFileSync(path.join(import.meta.dirname, '../workflows/preloaded.ts'), 'utf8')
   const preloaded = Array.from(list.matchAll(/^import '\.\.\/(.+)'$/gm), ([, file]) => file)
   expect(bundled.length).toBeGreaterThan(10)
@@ -38,7 +38,7 @@ test('what workflows decide with is evaluated once for all of them', async () =>
 test('workflows are found in a folder whose name is written otherwise in a URL', () => {
   const folder = path.join(temporaryFolder(), 'of an 100% ünusual #name')
   symlinkSync(path.join(import.meta.dirname, '..'), folder)
-  const module = pathToFileURL(path.join(folder, 'src/core/temporal/worker-options.ts'))
+  const module = pathToFileURL(path.join(folder, 'src/temporal/worker-options.ts'))
   const script = `import { bundleOptions } from ${JSON.stringify(module)}
     console.log(JSON.stringify(Object.values(bundleOptions({ callStacks: false })).flat()))`
   const options = ['--preserve-symlinks', '--input-type=module', '--eval', script]

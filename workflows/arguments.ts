@@ -1,16 +1,9 @@
-import {
-  parseScoreGains,
-  type ScoreGains,
-  takesPayload,
-  unknownGains,
-} from '../src/core/leads/decisions/event-payloads.ts'
-import { IDEMPOTENCY_KEY } from '../src/core/idempotency/decisions/idempotency-key.ts'
-import { MOST_SIMULATED } from '../src/core/leads/decisions/milestone-keys.ts'
-import { type MilestoneName, signalledMilestones } from '../src/core/leads/decisions/milestones.ts'
-import type { DeliveryFailure } from '../src/core/leads/decisions/referral.ts'
-import { listOf } from '../src/core/leads/decisions/showable-names.ts'
-import { REQUEST_ID } from '../src/core/values/request-ids.ts'
-import { type CloseReason, closeReasonNames } from '../src/core/leads/decisions/reasons.ts'
+import { parseScoreGains, type ScoreGains, takesPayload, unknownGains } from '../src/leads/event-payloads.ts'
+import { IDEMPOTENCY_KEY, REQUEST_ID } from '../src/values.ts'
+import { type DeliveryFailure, MOST_SIMULATED } from '../src/leads/referral-state.ts'
+import { type MilestoneName, signalledMilestones } from '../src/leads/milestones.ts'
+import { listOf } from '../src/leads/operator-text.ts'
+import { type CloseReason, closeReasonNames } from '../src/leads/reasons.ts'
 import type { SimulateRequest } from './messages.ts'
 import { UNDECODABLE } from './payload-converter.ts'
 

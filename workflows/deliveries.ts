@@ -2,7 +2,7 @@ import { CancellationScope, condition } from '@temporalio/workflow'
 import { deliverWebhook, requestAttempt } from './activities.ts'
 import { type Journey, note, webhookName } from './journey.ts'
 import { enter } from './phases.ts'
-import { publish } from './publish.ts'
+import { publish } from './operator-view.ts'
 import { applyLast, settleBefore } from './standing.ts'
 
 export function hasOpenWebhook({ state, phases, recordChanged }: Journey): boolean {

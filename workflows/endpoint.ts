@@ -8,8 +8,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import type { WakeProgress } from '../activities/wake-leads.ts'
-import { HOUR_MS } from '../src/core/values/durations.ts'
-import { describeReason } from '../src/core/endpoints/decisions/endpoint.ts'
+import { HOUR_MS } from '../src/values.ts'
+import { describeReason } from '../src/endpoints/endpoint-state.ts'
 import {
   type EndpointReview,
   notify,

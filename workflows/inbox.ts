@@ -1,13 +1,8 @@
 import { setDefaultSignalHandler, setHandler, type SignalDefinition } from '@temporalio/workflow'
-import { takesPayload } from '../src/core/leads/decisions/event-payloads.ts'
-import { milestoneKey } from '../src/core/leads/decisions/milestone-keys.ts'
-import {
-  milestones,
-  type MilestoneName,
-  type SignalledMilestone,
-} from '../src/core/leads/decisions/milestones.ts'
-import type { MilestoneItem } from '../src/core/leads/decisions/referral.ts'
-import { isShowable } from '../src/core/leads/decisions/showable-names.ts'
+import { takesPayload } from '../src/leads/event-payloads.ts'
+import { type MilestoneItem, milestoneKey } from '../src/leads/referral-state.ts'
+import { milestones, type MilestoneName, type SignalledMilestone } from '../src/leads/milestones.ts'
+import { isShowable } from '../src/leads/operator-text.ts'
 import { readFailure, readMilestoneArgument } from './arguments.ts'
 import { type Journey, nextKey, note, sendNow, wake } from './journey.ts'
 import {
@@ -17,7 +12,7 @@ import {
   sendNowSignal,
   wakeSignal,
 } from './messages.ts'
-import { publishSoon } from './publish.ts'
+import { publishSoon } from './operator-view.ts'
 
 /** The limit of score updates that wait for their gains: they are part of a run's input. */
 const MOST_UNSCORED = 1000

@@ -2,6 +2,6 @@
 export { referral } from './referral.ts'
 export { endpoint } from './endpoint.ts'
 export { resend } from './resend.ts'
-export { certification } from './self-service/certification.ts'
-export { endpointPing } from './self-service/endpoint-ping.ts'
+export { certification } from './certification.ts'
+export { endpointPing } from './certification.ts'
 export { comparison, retention } from './schedules.ts'

@@ -1,6 +1,6 @@
 import { defaultPayloadConverter } from '@temporalio/common'
 import type { WorkflowInterceptorsFactory } from '@temporalio/workflow'
-import { FIRST_EVENT } from '../src/core/leads/decisions/referral.ts'
+import { FIRST_EVENT } from '../src/leads/referral-state.ts'
 import { isRecord } from './arguments.ts'
 
 interface Job {

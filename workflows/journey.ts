@@ -1,11 +1,15 @@
 import { type CancellationScope, workflowInfo } from '@temporalio/workflow'
-import type { ScenarioEnd } from '../src/capabilities/sandbox/decisions/scenarios.ts'
-import { numberedKey } from '../src/core/leads/decisions/milestone-keys.ts'
-import type { MilestoneName, SignalledMilestone } from '../src/core/leads/decisions/milestones.ts'
-import type { AnyCloseReason } from '../src/core/leads/decisions/reasons.ts'
-import type { MilestoneItem, RecordedItem, ReferralState } from '../src/core/leads/decisions/referral.ts'
+import type { ScenarioEnd } from '../src/sandbox/scenarios.ts'
+import {
+  type MilestoneItem,
+  numberedKey,
+  type RecordedItem,
+  type ReferralState,
+} from '../src/leads/referral-state.ts'
+import type { MilestoneName, SignalledMilestone } from '../src/leads/milestones.ts'
+import type { AnyCloseReason } from '../src/leads/reasons.ts'
 import type { Counts, Note } from './messages.ts'
-import type { PlayedScenario } from './sandbox/scenario.ts'
+import type { PlayedScenario } from './scenario.ts'
 import { beginPhases, enter, type Phases } from './phases.ts'
 
 /** What a run hands to the next beside the record's state. Plain JSON, far below the server's 2 MB. */

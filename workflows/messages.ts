@@ -1,9 +1,9 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
-import type { Advance, AdvanceRequest } from '../src/capabilities/sandbox/decisions/lead-clock.ts'
-import type { ScenarioEnd, ScenarioName } from '../src/capabilities/sandbox/decisions/scenarios.ts'
-import type { ScoreGains } from '../src/core/leads/decisions/event-payloads.ts'
-import { type SignalledMilestone, signalledMilestones } from '../src/core/leads/decisions/milestones.ts'
-import type { RecordingOutcome, ReferralState } from '../src/core/leads/decisions/referral.ts'
+import type { Advance, AdvanceRequest } from '../src/sandbox/lead-clock.ts'
+import type { ScenarioEnd, ScenarioName } from '../src/sandbox/scenarios.ts'
+import type { ScoreGains } from '../src/leads/event-payloads.ts'
+import { type SignalledMilestone, signalledMilestones } from '../src/leads/milestones.ts'
+import type { RecordingOutcome, ReferralState } from '../src/leads/referral-state.ts'
 
 /**
  * Everything that can be sent to the workflows. A referral's arguments are `unknown`: whatever somebody types into the

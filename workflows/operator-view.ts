@@ -1,8 +1,10 @@
-import { workflowInfo } from '@temporalio/workflow'
-import { aheadText } from '../src/core/leads/decisions/ahead-text.ts'
-import { milestones, signalledMilestones, statuses } from '../src/core/leads/decisions/milestones.ts'
-import { statusOf } from '../src/core/leads/decisions/referral.ts'
-import { scoreDate } from '../src/core/leads/decisions/score-dates.ts'
+import { defineSearchAttributeKey, type SearchAttributeUpdatePair } from '@temporalio/common'
+import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
+import { milestones, signalledMilestones, statuses } from '../src/leads/milestones.ts'
+import { aheadText } from '../src/leads/operator-text.ts'
+import { statusOf } from '../src/leads/referral-state.ts'
+import { scoreDate } from '../src/leads/score-dates.ts'
+import { dayOf, searchAttributes } from '../src/temporal/names.ts'
 import { deliveryState, type Journey, webhookName } from './journey.ts'
 import { isCadenceOn } from './score-updates.ts'
 
@@ -103,4 +105,59 @@ function whatToDo(journey: Journey): string {
       `- All of it, with every attempt: \`npm run staff -- lead show ${leadId}\``,
     ].join('\n'),
   ].join('\n\n')
+}
+
+type Name = keyof typeof searchAttributes
+
+function key<N extends Name>(name: N) {
+  return defineSearchAttributeKey(
+    name,
+    searchAttributes[name].toUpperCase() as Uppercase<(typeof searchAttributes)[N]>,
+  )
+}
+
+/** Makes the lead findable by where it stands. Each change is an event in the history, so only changes are sent. */
+function publishSearchAttributes(journey: Journey): void {
+  const { state } = journey
+  const wanted: SearchAttributeUpdatePair[] = [
+    { key: key('LeadId'), value: state.leadId },
+    { key: key('PartnerId'), value: state.partnerId },
+    { key: key('LeadStatus'), value: statusOf(state) },
+    { key: key('DeliveryState'), value: deliveryState(journey) },
+    { key: key('NextScoreUpdateAt'), value: nextScoreUpdateAt(journey) },
+    { key: key('LastEventAt'), value: dayOf(state.lastEventAt) },
+  ]
+  const published = workflowInfo().typedSearchAttributes
+  const changed = wanted.filter(
+    ({ key: name, value }) => comparable(published.get(name)) !== comparable(value),
+  )
+  if (changed.length > 0) upsertSearchAttributes(changed)
+}
+
+function nextScoreUpdateAt(journey: Journey): Date | null {
+  const { anchor, period } = journey.state
+  return isCadenceOn(journey) ? new Date(scoreDate(anchor ?? 0, period)) : null
+}
+
+function comparable(value: unknown): unknown {
+  return value instanceof Date ? value.getTime() : (value ?? null)
+}
+
+/** Tells operators where the lead is: its details in the Web UI, and its search attributes. */
+export function publish(journey: Journey): void {
+  setCurrentDetails(detailsOf(journey))
+  publishSearchAttributes(journey)
+}
+
+/**
+ * Does it once the messages of this moment are taken: a flood of signals comes in one go. Code that changes the lead says so,
+ * because a condition that looks for changes would cost each workflow task another round.
+ */
+export function publishSoon(journey: Journey): void {
+  if (journey.publishing) return
+  journey.publishing = true
+  void Promise.resolve().then(() => {
+    journey.publishing = false
+    publish(journey)
+  })
 }

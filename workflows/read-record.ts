@@ -1,5 +1,5 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
-import { OTHER_LEAD, UNREAD } from '../src/core/leads/decisions/referral.ts'
+import { OTHER_LEAD, UNREAD } from '../src/leads/referral-state.ts'
 import { readRecord } from './activities.ts'
 import { close, type Journey, note } from './journey.ts'
 import { enter } from './phases.ts'

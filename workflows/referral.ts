@@ -1,31 +1,100 @@
 import {
+  allHandlersFinished,
   ApplicationFailure,
   CancellationScope,
   condition,
+  isCancellation,
   makeContinueAsNewFunc,
   setCurrentDetails,
   setHandler,
+  sleep,
 } from '@temporalio/workflow'
-import type { ReferralState } from '../src/core/leads/decisions/referral.ts'
-import { type Coroutine, forever } from './forever.ts'
+import type { ReferralState } from '../src/leads/referral-state.ts'
+import { closeLead } from './activities.ts'
+import { receiveAdvances } from './advance-clock.ts'
 import { isRecord } from './arguments.ts'
-import { isTimeToContinue } from './continuing.ts'
 import { deliverNext, hasOpenWebhook } from './deliveries.ts'
-import { closeWhenDone, isOver, isToClose } from './ending.ts'
 import { receiveSignals } from './inbox.ts'
-import { beginJourney, type Carried, carriedOf, close, type Journey, stateOf } from './journey.ts'
+import {
+  beginJourney,
+  type Carried,
+  carriedOf,
+  close,
+  hasUnrecorded,
+  type Journey,
+  note,
+  now,
+  stateOf,
+} from './journey.ts'
 import { type ReferralView, stateQuery } from './messages.ts'
-import { detailsOf } from './operator-view.ts'
+import { detailsOf, publish, publishSoon } from './operator-view.ts'
 import { enter } from './phases.ts'
-import { publish, publishSoon } from './publish.ts'
-import { hasNews, recordInbox } from './recording.ts'
-import { hasUnscored, isCadenceOn, recordDueScoreUpdate, recordUnscored } from './score-updates.ts'
-import { receiveAdvances } from './sandbox/advance-clock.ts'
-import { hasScenario, playScenario, receiveScenarios } from './sandbox/scenario.ts'
-import { receiveSimulations } from './sandbox/simulating.ts'
 import { heedRefusal, takeRecord } from './read-record.ts'
+import { hasNews, isTimeToContinue, recordInbox } from './recording.ts'
+import { dropsOut, hasScenario, playScenario, receiveScenarios } from './scenario.ts'
+import { hasUnscored, isCadenceOn, recordDueScoreUpdate, recordUnscored } from './score-updates.ts'
+import { receiveSimulations } from './simulate.ts'
 import { receiveUpdates } from './updates.ts'
 import { welcome } from './welcome.ts'
+
+/** What a lead's workflow does again and again, beside everything else. */
+export interface Coroutine {
+  what: string
+  when: (journey: Journey) => boolean
+  step: (journey: Journey) => Promise<void>
+}
+
+/**
+ * Repeats a step, whenever it is time for it, until its scope is cancelled because the run ends, and shows operators what
+ * each changed. After an error it notes it and tries again in a minute: an error ends neither the coroutine nor the workflow.
+ */
+async function forever(journey: Journey, { what, when, step }: Coroutine): Promise<void> {
+  const scope = CancellationScope.current()
+  while (!scope.consideredCancelled) {
+    try {
+      await condition(() => when(journey))
+      await step(journey)
+      // a command after the run's last one would be refused
+      if (!scope.consideredCancelled) publish(journey)
+    } catch (error) {
+      if (isCancellation(error) || heedRefusal(journey, error)) continue
+      note(journey, what, 'failed: it is tried again in a minute')
+      publish(journey)
+      await sleep('1 minute', { summary: `${what}: try again` }).catch(() => {})
+    }
+  }
+}
+
+/** Whether the lead closes now, or on a known date. */
+function isToClose({ state, phases }: Journey): boolean {
+  return phases.lead === 'closing' || (phases.lead === 'open' && state.endsAt !== null)
+}
+
+/** Closes the lead in the record: when staff or an operator ask, or 30 days after mortgage_ready. */
+async function closeWhenDone(journey: Journey): Promise<void> {
+  const { state } = journey
+  if (journey.phases.lead === 'open') {
+    const { offset } = state
+    const waitMs = (state.endsAt ?? 0) - now(journey)
+    const changed = () => state.offset !== offset || journey.phases.lead !== 'open'
+    if (waitMs > 0 && (await condition(changed, waitMs, { summary: 'late facts are taken until then' })))
+      return
+    close(journey, 'mortgage_ready')
+    publish(journey)
+  }
+  await condition(() => !hasUnrecorded(journey))
+  // its clock may have moved on without this workflow
+  state.offset = await closeLead(state.leadId, journey.closeReason ?? 'canceled', dropsOut(journey))
+  enter(journey, 'lead', 'closed')
+}
+
+/** Over: closed, all recorded, and nothing to send, or only what waits for a paused endpoint. */
+function isOver(journey: Journey): boolean {
+  const { phases, state } = journey
+  const isBusy = hasUnrecorded(journey) || journey.recordChanged || !allHandlersFinished()
+  if (phases.lead !== 'closed' || isBusy) return false
+  return state.next > state.last || phases.webhooks === 'held'
+}
 
 /**
  * A borrower's journey, from create-lead until after mortgage_ready: id `lead-<lead_id>`, one for each lead.

@@ -7,7 +7,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow'
-import { MOST_RESENDS } from '../src/core/deliveries/decisions/delivery.ts'
+import { MOST_RESENDS } from '../src/deliveries/delivery-states.ts'
 import { type Activities, listReplay, resendWebhook } from './activities.ts'
 import { isRecord } from './arguments.ts'
 import { resendUpdate, type Webhook } from './messages.ts'

@@ -5,7 +5,7 @@ import {
   type Recording,
   type Sent,
   type SettledUpTo,
-} from '../src/core/leads/decisions/referral.ts'
+} from '../src/leads/referral-state.ts'
 import { type Journey, note } from './journey.ts'
 import type { MilestoneAnswer } from './messages.ts'
 import { enter } from './phases.ts'

@@ -1,12 +1,12 @@
 import { CancellationScope, condition, currentUpdateInfo, setHandler } from '@temporalio/workflow'
-import { signalledMilestones, type SignalledMilestone } from '../src/core/leads/decisions/milestones.ts'
-import { IDEMPOTENCY_KEY } from '../src/core/idempotency/decisions/idempotency-key.ts'
-import { closeReasonNames } from '../src/core/leads/decisions/reasons.ts'
+import { signalledMilestones, type SignalledMilestone } from '../src/leads/milestones.ts'
+import { IDEMPOTENCY_KEY } from '../src/values.ts'
+import { closeReasonNames } from '../src/leads/reasons.ts'
 import { isRecord, readCloseArgument, readMilestoneArgument } from './arguments.ts'
 import { receive } from './inbox.ts'
 import { close, type Journey, note } from './journey.ts'
 import { closeUpdate, type MilestoneAnswer, type MilestoneRequest, milestoneUpdate } from './messages.ts'
-import { publishSoon } from './publish.ts'
+import { publishSoon } from './operator-view.ts'
 import { takeAnswer } from './standing.ts'
 
 /** How long an answer waits for the score provider; meanwhile the run cannot continue as new. */

@@ -3,8 +3,8 @@ import { sendOnboardingEmail, welcomeLead } from './activities.ts'
 import { type Journey, note } from './journey.ts'
 import { enter } from './phases.ts'
 import { heedRefusal } from './read-record.ts'
-import { publish } from './publish.ts'
-import { beginScenario, OF_ADDRESS } from './sandbox/scenario.ts'
+import { publish } from './operator-view.ts'
+import { beginScenario, OF_ADDRESS } from './scenario.ts'
 import { applySent } from './standing.ts'
 
 /**

@@ -4,11 +4,11 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync } from 'fastify'
-import { RETRY_DELAYS_MS } from '../core/deliveries/decisions/retry-schedule.ts'
-import { milestoneNames, milestones } from '../core/leads/decisions/milestones.ts'
-import { closeReasonNames } from '../core/leads/decisions/reasons.ts'
-import { DAY_MS } from '../core/values/durations.ts'
-import { LATE_FACTS_MS, SCORE_PERIOD_MS } from '../core/leads/decisions/score-dates.ts'
+import { RETRY_DELAYS_MS } from '../deliveries/retry-schedule.ts'
+import { milestoneNames, milestones } from '../leads/milestones.ts'
+import { closeReasonNames } from '../leads/reasons.ts'
+import { DAY_MS } from '../values.ts'
+import { LATE_FACTS_MS, SCORE_PERIOD_MS } from '../leads/score-dates.ts'
 
 const files = path.join(import.meta.dirname, 'browser')
 

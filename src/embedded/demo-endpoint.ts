@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { problemOf } from '../core/deliveries/webhooks/verify.ts'
+import { problemOf } from '../webhooks/signature.ts'
 
 interface DemoEndpointOptions {
   port: number

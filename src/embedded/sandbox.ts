@@ -106,9 +106,9 @@ async function prepareDatabase(
     // loaded while PostgreSQL starts, because MikroORM takes half a second
     const [{ connect }, { sqlOf }, { migrateDeployment }, { provideDemoPartner, secretsOf }] =
       await Promise.all([
-        import('../core/database/orm.ts'),
-        import('../core/database/sql.ts'),
-        import('../core/record/statements/deployment.ts'),
+        import('../database/orm.ts'),
+        import('../database/sql.ts'),
+        import('../database/deployment.ts'),
         import('./demo-partner.ts'),
         starting,
       ])

@@ -1,6 +1,6 @@
 import path from 'node:path'
-import { temporalNames } from '../config/temporal.ts'
-import { searchAttributes } from '../core/leads/decisions/search-attributes.ts'
+import { temporalNames } from '../config.ts'
+import { searchAttributes } from '../temporal/names.ts'
 import { launch, type Launched, type LaunchOptions } from './launch.ts'
 import { freePort } from './ports.ts'
 import type { SandboxOptions } from './sandbox.ts'

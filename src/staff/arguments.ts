@@ -1,5 +1,5 @@
-import { InvalidArgumentError, Option } from 'commander'
-import { LARGEST_ID } from '../core/values/ids.ts'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { LARGEST_ID } from '../values.ts'
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const WEEK_MS = 7 * UNIT_MS.d
@@ -27,12 +27,12 @@ function idFrom(text: string, rule: string): number {
   return id
 }
 
-export function partnerId(text: string): number {
+export function partnerArgument(text: string): number {
   return idFrom(text, 'Use the partner’s number: see "partner list".')
 }
 
 /** A lead's id, or the id of its workflow. */
-export function leadId(text: string): number {
+export function leadArgument(text: string): number {
   return idFrom(text.replace(/^lead-/, ''), 'Use the lead_id that create-lead returned.')
 }
 
@@ -79,4 +79,11 @@ export function moment(text: string): Date {
   throw new InvalidArgumentError(
     'Use a time, in UTC unless it has an offset, such as 2026-03-02 or 2026-03-02T15:04+02:00, or how long ago, such as 24h.',
   )
+}
+
+/** The command of a noun, such as `lead`, to which another room adds what it can do with one. */
+export function nounOf(program: Command, name: string): Command {
+  const noun = program.commands.find((command) => command.name() === name)
+  if (noun === undefined) throw new Error(`there is no command ${name} yet`)
+  return noun
 }

@@ -1,9 +1,8 @@
-import { isDatabaseAway, isLockTimeout } from '../core/database/database-away.ts'
-import { OtherEnvironment } from '../core/record/statements/deployment.ts'
-import { SealError } from '../core/sealing/seal.ts'
-import { OtherDeployment } from '../core/temporal/namespace-claim.ts'
-import { isFileFault } from '../core/values/file-fault.ts'
-import { isTemporalAway } from '../core/temporal/temporal-away.ts'
+import { OtherEnvironment } from '../database/deployment.ts'
+import { isDatabaseAway, isDenied, isFileFault, isLockTimeout } from '../database/errors.ts'
+import { SealError } from '../seal.ts'
+import { isTemporalAway } from '../temporal/away.ts'
+import { OtherDeployment } from '../temporal/namespace-guard.ts'
 
 /** What cannot be done, in one line that says what to do instead. */
 export class Refusal extends Error {}
@@ -38,4 +37,12 @@ export function failureOf(error: unknown, temporalAddress = ''): Failure {
     return { message, reason: 'database_away', outcome: 'unknown' }
   }
   return { message: `The command failed: ${line}`, reason: 'error', outcome: 'failed' }
+}
+
+/** The error, with the role that the login needs if PostgreSQL denied it something. */
+export function explainDenial(error: unknown): unknown {
+  if (!(error instanceof Error && isDenied(error))) return error
+  return new Refusal(
+    `PostgreSQL: ${error.message}. Your login needs the role referrals_staff: grant referrals_staff to it`,
+  )
 }

@@ -2,10 +2,10 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@j
 
 import { ApplicationFailure } from '@temporalio/common'
 import { sql as raw } from 'kysely'
-import { requestAttempt } from '../../src/core/deliveries/statements/resend.ts'
-import { type AttemptTrigger, LEASE_MS } from '../../src/core/deliveries/decisions/delivery.ts'
-import { healthOf } from '../../src/core/endpoints/decisions/endpoint.ts'
-import { RETRY_DELAYS_MS } from '../../src/core/deliveries/decisions/retry-schedule.ts'
+import { requestAttempt } from '../../src/deliveries/resend-webhook.ts'
+import { type AttemptTrigger, LEASE_MS } from '../../src/deliveries/delivery-states.ts'
+import { healthOf } from '../../src/endpoints/endpoint-state.ts'
+import { RETRY_DELAYS_MS } from '../../src/deliveries/retry-schedule.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { ApplicationFailure } from '@temporalio/common'
 import { sql as raw } from 'kysely'
-import { RETRY_DELAYS_MS } from '../../src/core/deliveries/decisions/retry-schedule.ts'
+import { RETRY_DELAYS_MS } from '../../src/deliveries/retry-schedule.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 
 const SECOND = 1000

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { closeLead } from '../../src/core/leads/statements/closing.ts'
+import { closeLead } from '../../src/leads/closing.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 
 const GAINS = {

@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
-import { httpScoreProvider, mockScoreProvider } from '../../activities/score-providers.ts'
-import { parseScoreGains } from '../../src/core/leads/decisions/event-payloads.ts'
+import { httpScoreProvider, mockScoreProvider } from '../../activities/record-score-update.ts'
+import { parseScoreGains } from '../../src/leads/event-payloads.ts'
 import { atEnd } from '../support/at-end.ts'
 
 const GAINS = {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { wakeLeadsActivity, type WakeProgress } from '../../activities/wake-leads.ts'
-import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
-import { createLogger } from '../../src/logger.ts'
+import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { createLogger } from '../../src/observe/log.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 import { resumeEndpoint } from '../support/endpoint-states.ts'
 

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { issueKey } from '../../src/core/partners/statements/keys.ts'
+import { issueKey } from '../../src/partners/keys.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
 
 const refusal = {

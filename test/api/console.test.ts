@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { milestoneNames } from '../../src/core/leads/decisions/milestones.ts'
+import { milestoneNames } from '../../src/leads/milestones.ts'
 import { type Api, prepareApi } from './api.ts'
 
 const folder = path.join(import.meta.dirname, '../../src/console/browser')

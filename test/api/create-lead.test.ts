@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { hashesOfEmail, openNotes } from '../../src/core/leads/statements/sealed-lead.ts'
+import { hashesOfEmail, openNotes } from '../../src/leads/sealed-lead.ts'
 import { testKeys } from '../support/test-keys.ts'
-import { eachField, optionalFieldNames, optionalFields } from '../../src/core/leads/decisions/lead-fields.ts'
+import { eachField, optionalFieldNames, optionalFields } from '../../src/leads/lead-fields.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
 describe('POST /create-lead', () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { apiPatience } from '../../src/app.ts'
-import { connect } from '../../src/core/database/orm.ts'
-import { sqlOf } from '../../src/core/database/sql.ts'
+import { connect } from '../../src/database/orm.ts'
+import { sqlOf } from '../../src/database/sql.ts'
 import { type Answer, type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 import { switchableProxy } from './switchable-proxy.ts'
 

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { noteKey } from '../../src/core/sealing/statements/encryption-keys.ts'
-import { keyId } from '../../src/core/sealing/seal.ts'
+import { keyId, noteKey } from '../../src/seal.ts'
 import { testKeys } from '../support/test-keys.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 

@@ -15,8 +15,8 @@ import {
   someHeaders,
   text,
 } from './arbitraries.ts'
-import { changeableFields, optionalFieldNames } from '../../src/core/leads/decisions/lead-fields.ts'
-import { errorCatalogue } from '../../src/core/http/errors.ts'
+import { changeableFields, optionalFieldNames } from '../../src/leads/lead-fields.ts'
+import { errorCatalogue } from '../../src/http/errors.ts'
 import { answerFault, type Received } from '../support/answer-fault.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, test } from '@jest/globals'
-import { readableUrl } from '../../src/core/http/paths.ts'
+import { readableUrl } from '../../src/http/http-server.ts'
 import { type Answer, type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
 let api: Api

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
+import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 import { fieldsOf, openApiDocument } from './openapi-document.ts'
 

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { closeLead } from '../../src/core/leads/statements/closing.ts'
-import { sealMetadata } from '../../src/core/leads/statements/sealed-lead.ts'
+import { closeLead } from '../../src/leads/closing.ts'
+import { sealMetadata } from '../../src/leads/sealed-lead.ts'
 import { testKeys } from '../support/test-keys.ts'
-import { milestoneNames } from '../../src/core/leads/decisions/milestones.ts'
-import { formatTimestamp } from '../../src/core/values/timestamps.ts'
+import { milestoneNames } from '../../src/leads/milestones.ts'
+import { formatTimestamp } from '../../src/values.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
 let api: Api

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
-import { closeLead } from '../../src/core/leads/statements/closing.ts'
-import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
+import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { closeLead } from '../../src/leads/closing.ts'
+import { recordMilestones } from '../../src/leads/record-milestones.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import type { KyselyPlugin } from 'kysely'
-import { sqlOf } from '../../src/core/database/sql.ts'
+import { sqlOf } from '../../src/database/sql.ts'
 import { addAttempts } from '../support/attempts.ts'
 import { borrower, prepareApi } from './api.ts'
 

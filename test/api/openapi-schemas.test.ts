@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { Webhook } from 'standardwebhooks'
-import { milestoneNames, milestones } from '../../src/core/leads/decisions/milestones.ts'
+import { milestoneNames, milestones } from '../../src/leads/milestones.ts'
 import { openApiDocument, type Operation, resolve, type Schema } from './openapi-document.ts'
 
 const { paths, webhooks, components } = openApiDocument

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect, type ConnectionOptions } from 'node:tls'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { tlsProfile } from '../../src/core/http/tls.ts'
+import { tlsProfile } from '../../src/http/http-server.ts'
 import { makeCertificate } from '../webhooks/certificate.ts'
 import { prepareApi } from './api.ts'
 

@@ -1,13 +1,12 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { leadIds } from '../../src/core/leads/statements/ids.ts'
-import { insertLead } from '../../src/core/leads/statements/new-lead.ts'
-import { updateLead } from '../../src/core/leads/statements/update-lead.ts'
-import { openMetadata } from '../../src/core/leads/statements/sealed-lead.ts'
+import { insertLead, leadIds } from '../../src/leads/new-lead.ts'
+import { updateLead } from '../../src/leads/update-partner-info.ts'
+import { openMetadata } from '../../src/leads/sealed-lead.ts'
 import { LEAD } from '../support/leads.ts'
 import { testKeys } from '../support/test-keys.ts'
 import { whileBusy } from '../support/while-busy.ts'
-import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
-import { webhookBody } from '../../src/core/deliveries/webhooks/body.ts'
+import { recordMilestones } from '../../src/leads/record-milestones.ts'
+import { webhookBody } from '../../src/webhooks/body.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from './api.ts'
 
 describe('POST /update-partner-info', () => {

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { CACHE_MS } from '../../src/core/http/plugins/authentication.ts'
-import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
-import type { MilestoneName } from '../../src/core/leads/decisions/milestones.ts'
+import { CACHE_MS } from '../../src/partners/authentication.ts'
+import { recordMilestones } from '../../src/leads/record-milestones.ts'
+import type { MilestoneName } from '../../src/leads/milestones.ts'
 import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, prepareApi } from './api.ts'
 

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
-import { sealBorrower, sealMetadata } from '../../src/core/leads/statements/sealed-lead.ts'
-import type { Sql } from '../../src/core/database/sql.ts'
+import { sealBorrower, sealMetadata } from '../../src/leads/sealed-lead.ts'
+import type { Sql } from '../../src/database/sql.ts'
 import { LEAD } from './lead.ts'
 
 interface Filled {

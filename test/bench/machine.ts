@@ -1,8 +1,8 @@
 import os from 'node:os'
 import { Connection } from '@temporalio/client'
 import { sql as raw } from 'kysely'
-import { connect } from '../../src/core/database/orm.ts'
-import { sqlOf } from '../../src/core/database/sql.ts'
+import { connect } from '../../src/database/orm.ts'
+import { sqlOf } from '../../src/database/sql.ts'
 import type { Started } from './servers.ts'
 
 /** What a figure means nothing without. */

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../src/core/database/sql.ts'
+import type { Sql } from '../../src/database/sql.ts'
 import { median } from './numbers.ts'
 
 /** What a statement, or a few, cost PostgreSQL. */

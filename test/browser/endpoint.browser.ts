@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { issueKey } from '../../src/core/partners/statements/keys.ts'
-import { addPartner } from '../../src/core/partners/statements/partner.ts'
+import { issueKey } from '../../src/partners/keys.ts'
+import { addPartner } from '../../src/partners/partner.ts'
 import { anyPort } from '../support/any-port.ts'
 import { startPartnerEndpoint } from '../support/partner-endpoint.ts'
 import { until } from '../support/until.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { SignalledMilestone } from '../../src/core/leads/decisions/milestones.ts'
+import type { SignalledMilestone } from '../../src/leads/milestones.ts'
 import { until } from '../support/until.ts'
 import { useStage } from './console.ts'
 

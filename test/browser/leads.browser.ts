@@ -36,7 +36,7 @@ describe('leads in the console', () => {
     await createdAt(second, '2020-03-02')
     await until(async () => {
       const { body } = await stage.calls.post('list-leads', { closed: true })
-      return (body.data as unknown as unknown[]).length === 1
+      return (body.data as unknown[]).length === 1
     })
   })
 

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../src/core/database/sql.ts'
+import type { Sql } from '../../src/database/sql.ts'
 
 /** All rows of one moment, and how far ids were given, as pg_dump has them. */
 export async function dump(sql: Sql) {

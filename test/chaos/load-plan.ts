@@ -1,5 +1,5 @@
-import type { ScoreGains } from '../../src/core/leads/decisions/event-payloads.ts'
-import { milestones, type SignalledMilestone } from '../../src/core/leads/decisions/milestones.ts'
+import type { ScoreGains } from '../../src/leads/event-payloads.ts'
+import { milestones, type SignalledMilestone } from '../../src/leads/milestones.ts'
 import { type Random, randomOf } from './random.ts'
 
 /** A milestone that somebody sends to a lead. */

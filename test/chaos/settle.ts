@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../src/core/database/sql.ts'
+import type { Sql } from '../../src/database/sql.ts'
 import { resume } from './endpoint-changes.ts'
 import type { LeadJournal } from './evidence.ts'
 import { factsOf } from './load-plan.ts'

@@ -14,7 +14,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import { json } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
-import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
+import { generateSecret } from '../../src/webhooks/signature.ts'
 import { type ReceiverOptions, type WebhookEvent, Webhooks } from '../../src/clients/typescript/src/index.ts'
 import signatureVectors from '../../docs/signature-vectors.json' with { type: 'json' }
 import * as fixtures from '../../src/clients/typescript/src/fixtures.ts'

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { recordAudit } from '../../src/core/audit/statements/audit.ts'
-import { connect } from '../../src/core/database/orm.ts'
-import { type Sql, sqlOf } from '../../src/core/database/sql.ts'
+import { recordAudit } from '../../src/audit.ts'
+import { connect } from '../../src/database/orm.ts'
+import { type Sql, sqlOf } from '../../src/database/sql.ts'
 import { atEnd } from '../support/at-end.ts'
 import { freshDatabase } from '../support/database.ts'
 

@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { readBacklog } from '../../src/core/deliveries/statements/backlog.ts'
-import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
-import { registerBacklog } from '../../src/metrics/backlog.ts'
-import { createWorkerMetrics } from '../../src/metrics/worker.ts'
-import { createLogger } from '../../src/logger.ts'
+import { readBacklog } from '../../src/deliveries/daily.ts'
+import { recordMilestones } from '../../src/leads/record-milestones.ts'
+import { createWorkerMetrics, registerBacklog } from '../../src/observe/worker-metrics.ts'
+import { createLogger } from '../../src/observe/log.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 import { pauseEndpoint, putEndpoints } from '../support/endpoint-states.ts'
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { compiledOnce } from '../../src/core/database/compiled-once.ts'
-import { connect, type Orm } from '../../src/core/database/orm.ts'
-import { sqlOf } from '../../src/core/database/sql.ts'
-import { addPartner } from '../../src/core/partners/statements/partner.ts'
+import { compiledOnce, sqlOf } from '../../src/database/sql.ts'
+import { connect, type Orm } from '../../src/database/orm.ts'
+import { addPartner } from '../../src/partners/partner.ts'
 import { freshDatabase } from '../support/database.ts'
 
 describe('a query that is compiled once', () => {

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { listLeads } from '../../src/core/leads/statements/lead-list.ts'
-import type { Sql } from '../../src/core/database/sql.ts'
+import { leadPage } from '../../src/leads/list-leads.ts'
+import type { Sql } from '../../src/database/sql.ts'
 import { buffersRead } from '../support/buffers.ts'
 import { openDatabase } from '../support/open-database.ts'
 
@@ -37,7 +37,7 @@ it.each([true, false])(
       { isClosed: false, before: 1000 },
     ]
     for (const filter of filters) {
-      const read = (database: Sql) => listLeads(database, partnerId, { ...filter, limit: 50 })
+      const read = (database: Sql) => leadPage(database, partnerId, { ...filter, limit: 50 })
       expect([filter, (await buffersRead(sql, read)) < 600]).toEqual([filter, true])
     }
   },

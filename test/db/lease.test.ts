@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
-import { LEASE_MS } from '../../src/core/deliveries/decisions/delivery.ts'
-import { createLeaseJudge } from '../../src/core/deliveries/statements/lease.ts'
+import { LEASE_MS } from '../../src/deliveries/delivery-states.ts'
+import { createLeaseJudge } from '../../src/deliveries/delivery.ts'
 
 const HOUR_MS = 3_600_000
 

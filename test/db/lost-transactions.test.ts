@@ -1,8 +1,7 @@
 import { sql as raw } from 'kysely'
 import { expect, test } from '@jest/globals'
-import { connectCounted } from '../../src/core/database/orm.ts'
-import { workerPatience } from '../../src/core/database/mikro-orm.config.ts'
-import { isDatabaseAway } from '../../src/core/database/database-away.ts'
+import { connectCounted, workerPatience } from '../../src/database/orm.ts'
+import { isDatabaseAway } from '../../src/database/errors.ts'
 import { atEnd } from '../support/at-end.ts'
 import { openDatabase } from '../support/open-database.ts'
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { migrate } from '../../src/core/database/schema/migrating.ts'
-import type { Orm } from '../../src/core/database/orm.ts'
+import { migrate } from '../../src/database/schema-version.ts'
+import type { Orm } from '../../src/database/orm.ts'
 import { openDatabase } from '../support/open-database.ts'
 
 describe('the migrations', () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../src/core/database/sql.ts'
+import type { Sql } from '../../src/database/sql.ts'
 import { openDatabase } from '../support/open-database.ts'
 
 const USES = 5

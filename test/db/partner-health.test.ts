@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { givenUpByPartner } from '../../src/core/deliveries/statements/given-up.ts'
-import { attemptsByDay, eventsByDay } from '../../src/core/deliveries/statements/daily.ts'
-import { figuresByPartner } from '../../src/core/endpoints/statements/figures.ts'
-import { health } from '../../src/core/partners/commands/partner-health.ts'
-import { list } from '../../src/core/partners/commands/partner-view.ts'
-import type { Sql } from '../../src/core/database/sql.ts'
-import { addPartner } from '../../src/core/partners/statements/partner.ts'
+import { givenUpByPartner } from '../../src/deliveries/attention.ts'
+import { attemptsByDay, eventsByDay } from '../../src/deliveries/daily.ts'
+import { figuresByPartner } from '../../src/endpoints/endpoint-health.ts'
+import { health } from '../../src/partners/partner-health.ts'
+import { listAllPartners } from '../../src/partners/staff.ts'
+import type { Sql } from '../../src/database/sql.ts'
+import { addPartner } from '../../src/partners/partner.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { buffersRead } from '../support/buffers.ts'
 import { openDatabase } from '../support/open-database.ts'
@@ -107,7 +107,7 @@ describe('the health of a partner with 100,000 deliveries', () => {
     await raw`update attempts set finished_at = now() - interval '1 hour' where partner_id = ${small}`.execute(
       sql,
     )
-    const { json, text } = await list(context)
+    const { json, text } = await listAllPartners(context)
     const oldest = expect.any(Date) as unknown as Date
     expect(json.partners).toMatchObject([
       { partner_id: small, success_rate: 0.8, oldest_undelivered_at: oldest },

@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { migrate } from '../../src/core/database/schema/migrating.ts'
-import { FOREIGN, otherSchema } from '../../src/core/database/schema/schema-version.ts'
-import type { Orm } from '../../src/core/database/orm.ts'
-import type { Sql } from '../../src/core/database/sql.ts'
+import { FOREIGN, migrate, otherSchema } from '../../src/database/schema-version.ts'
+import type { Orm } from '../../src/database/orm.ts'
+import type { Sql } from '../../src/database/sql.ts'
 import { staff, withoutTemporal } from '../staff/context.ts'
 import { openDatabase } from '../support/open-database.ts'
 

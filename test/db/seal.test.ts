@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { open, type Place, seal, SealError } from '../../src/core/sealing/seal.ts'
+import { open, type Place, seal, SealError } from '../../src/seal.ts'
 
 const key = randomBytes(32)
 const HERE: Place = 'leads:7:notes'

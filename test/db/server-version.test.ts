@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from '@jest/globals'
-import { olderServer } from '../../src/core/database/schema/server-version.ts'
+import { olderServer } from '../../src/database/schema-version.ts'
 import { openDatabase } from '../support/open-database.ts'
 
 it('names the oldest PostgreSQL that will do, as run.md does', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { connect, type Orm } from '../../src/core/database/orm.ts'
-import { sqlOf } from '../../src/core/database/sql.ts'
+import { connect, type Orm } from '../../src/database/orm.ts'
+import { sqlOf } from '../../src/database/sql.ts'
 import { switchableProxy } from '../api/switchable-proxy.ts'
 import { freshDatabase } from '../support/database.ts'
 

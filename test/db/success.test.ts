@@ -1,17 +1,13 @@
 import { beforeAll, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
-import { beginAttempt } from '../../src/core/deliveries/statements/begin-attempt.ts'
-import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
-import { finishAttempt } from '../../src/core/deliveries/statements/finish-attempt.ts'
+import { beginAttempt } from '../../src/deliveries/begin-attempt.ts'
+import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { finishAttempt } from '../../src/deliveries/finish-attempt.ts'
 import { insertLead } from '../support/insert-lead.ts'
-import type { Sql } from '../../src/core/database/sql.ts'
-import { sealing } from '../../src/core/sealing/seal.ts'
-import {
-  type AttemptTrigger,
-  attemptTriggers,
-  deliveryStates,
-} from '../../src/core/deliveries/decisions/delivery.ts'
-import { endpointPausers } from '../../src/core/endpoints/decisions/endpoint.ts'
+import type { Sql } from '../../src/database/sql.ts'
+import { sealing } from '../../src/seal.ts'
+import { type AttemptTrigger, attemptTriggers, deliveryStates } from '../../src/deliveries/delivery-states.ts'
+import { endpointPausers } from '../../src/endpoints/endpoint-state.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
 import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'

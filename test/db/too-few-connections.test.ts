@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { workerPatience } from '../../src/core/database/mikro-orm.config.ts'
-import { connect } from '../../src/core/database/orm.ts'
-import { sqlOf } from '../../src/core/database/sql.ts'
-import { findTooFewConnections, tooFewConnections } from '../../src/core/database/too-few-connections.ts'
+import { connect, workerPatience } from '../../src/database/orm.ts'
+import { sqlOf } from '../../src/database/sql.ts'
+import { findTooFewConnections, tooFewConnections } from '../../src/database/database-fault.ts'
 import { atEnd } from '../support/at-end.ts'
 import { openDatabase } from '../support/open-database.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { aheadText } from '../../src/core/leads/decisions/ahead-text.ts'
+import { aheadText } from '../../src/leads/operator-text.ts'
 
 it.each([
   [85 * 86_400_000, '85 days'],

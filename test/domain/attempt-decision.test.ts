@@ -3,8 +3,8 @@ import {
   decideAttempt,
   type DeliveryFacts,
   type EndpointFacts,
-} from '../../src/core/deliveries/decisions/attempt-decision.ts'
-import type { AttemptTrigger } from '../../src/core/deliveries/decisions/delivery.ts'
+} from '../../src/deliveries/attempt-decision.ts'
+import type { AttemptTrigger } from '../../src/deliveries/delivery-states.ts'
 
 const now = new Date('2026-01-01T00:00:00Z')
 const seconds = (count: number) => new Date(now.getTime() + count * 1000)

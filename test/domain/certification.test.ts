@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { judgeCheck } from '../../src/core/endpoints/decisions/certification.ts'
+import { judgeCheck } from '../../src/endpoints/certification-checks.ts'
 
 type Check = 'valid' | 'repeated' | 'unknown_type' | 'forged_signature'
 

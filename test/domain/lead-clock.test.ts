@@ -4,10 +4,10 @@ import {
   furthestOf,
   isBusy,
   type LeadClock,
+  MOST_AHEAD_MS,
   targetOf,
-} from '../../src/capabilities/sandbox/decisions/lead-clock.ts'
-import { MOST_AHEAD_MS } from '../../src/core/leads/decisions/clock.ts'
-import { DAY_MS } from '../../src/core/values/durations.ts'
+} from '../../src/sandbox/lead-clock.ts'
+import { DAY_MS } from '../../src/values.ts'
 
 const now = 1000 * DAY_MS
 const clock: LeadClock = {

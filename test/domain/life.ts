@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict'
-import { decideAttempt } from '../../src/core/deliveries/decisions/attempt-decision.ts'
-import {
-  type AttemptTrigger,
-  type DeliveryState,
-  LEASE_MS,
-} from '../../src/core/deliveries/decisions/delivery.ts'
+import { decideAttempt } from '../../src/deliveries/attempt-decision.ts'
+import { type AttemptTrigger, type DeliveryState, LEASE_MS } from '../../src/deliveries/delivery-states.ts'
 import {
   type EndpointPauser,
   type EndpointTransition,
   endpointTransitions,
-} from '../../src/core/endpoints/decisions/endpoint.ts'
-import { decideFailure } from '../../src/core/deliveries/decisions/outcome-decision.ts'
-import { inRound } from '../../src/core/deliveries/decisions/round.ts'
-import { isLastButOneMade } from '../../src/core/deliveries/decisions/retry-schedule.ts'
+} from '../../src/endpoints/endpoint-state.ts'
+import { decideFailure } from '../../src/deliveries/outcome-decision.ts'
+import { inRound, isLastButOneMade } from '../../src/deliveries/retry-schedule.ts'
 
 export const LEADS = 14
 export const WEBHOOKS = 2

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import type { AttemptTrigger } from '../../src/core/deliveries/decisions/delivery.ts'
-import type { EndpointTransition } from '../../src/core/endpoints/decisions/endpoint.ts'
+import type { AttemptTrigger } from '../../src/deliveries/delivery-states.ts'
+import type { EndpointTransition } from '../../src/endpoints/endpoint-state.ts'
 import { LEADS, Life, WEBHOOKS } from './life.ts'
 
 const passing = fc.record({

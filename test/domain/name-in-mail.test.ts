@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
-import { nameInMail } from '../../src/core/leads/decisions/name-in-mail.ts'
+import { nameInMail } from '../../activities/onboarding-mails.ts'
 
 const shown = (text: string) => nameInMail(text, 'there')
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { networkOf, withoutPort } from '../../src/core/values/networks.ts'
+import { networkOf, withoutPort } from '../../src/config.ts'
 
 describe('an address or network', () => {
   it.each([

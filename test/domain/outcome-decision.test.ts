@@ -4,8 +4,8 @@ import {
   decideFailure,
   type FailedAttemptFacts,
   type FailedRequest,
-} from '../../src/core/deliveries/decisions/outcome-decision.ts'
-import { RETRY_DELAYS_MS } from '../../src/core/deliveries/decisions/retry-schedule.ts'
+} from '../../src/deliveries/outcome-decision.ts'
+import { RETRY_DELAYS_MS } from '../../src/deliveries/retry-schedule.ts'
 
 const HOUR = 3_600_000
 const now = new Date('2026-01-01T00:00:00Z')

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { createPlaces, type Places } from '../../src/core/deliveries/places.ts'
-import { ENDPOINT_CAP } from '../../src/core/deliveries/decisions/delivery.ts'
+import { createPlaces, type Places } from '../../src/deliveries/places.ts'
+import { ENDPOINT_CAP } from '../../src/deliveries/delivery-states.ts'
 
 const PARTNER = 1
 const answers = {

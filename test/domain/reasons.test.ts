@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { anyCloseReasonNames, closeReasonOf, REFERENCE } from '../../src/core/leads/decisions/reasons.ts'
+import { anyCloseReasonNames, closeReasonOf, REFERENCE } from '../../src/leads/reasons.ts'
 
 it('any text that is no reason is other', () => {
   expect(anyCloseReasonNames.map(closeReasonOf)).toEqual(anyCloseReasonNames)

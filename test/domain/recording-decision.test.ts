@@ -1,18 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import {
-  type MilestoneName,
-  milestones,
-  signalledMilestones,
-  statuses,
-} from '../../src/core/leads/decisions/milestones.ts'
-import { simulatedGains } from '../../src/core/leads/decisions/mock-gains.ts'
-import {
-  decideMilestones,
-  type LeadStanding,
-  MOST_EVENTS,
-} from '../../src/core/leads/decisions/recording-decision.ts'
-import type { MilestoneItem } from '../../src/core/leads/decisions/referral.ts'
+import { type MilestoneName, milestones, signalledMilestones, statuses } from '../../src/leads/milestones.ts'
+import { simulatedGains } from '../../src/leads/event-payloads.ts'
+import { decideMilestones, type LeadStanding, MOST_EVENTS } from '../../src/leads/recording-decision.ts'
+import type { MilestoneItem } from '../../src/leads/referral-state.ts'
 
 const now = new Date('2026-01-01T00:00:00Z')
 const lead: LeadStanding & { isClosed: boolean } = {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { retryAfterMs } from '../../src/core/deliveries/decisions/retry-after.ts'
+import { retryAfterMs } from '../../src/deliveries/retry-schedule.ts'
 
 const now = new Date('1994-11-06T08:49:07Z')
 

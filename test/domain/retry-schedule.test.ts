@@ -5,7 +5,7 @@ import {
   nextAttemptAt,
   RETRY_DELAYS_MS,
   SCHEDULE_DAYS,
-} from '../../src/core/deliveries/decisions/retry-schedule.ts'
+} from '../../src/deliveries/retry-schedule.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { endOf, readyOf } from '../../src/core/leads/decisions/score-dates.ts'
-import { DAY_MS } from '../../src/core/values/durations.ts'
+import { endOf, readyOf } from '../../src/leads/score-dates.ts'
+import { DAY_MS } from '../../src/values.ts'
 
 describe('the end of a lead', () => {
   test('is thirty days after mortgage_ready', () => {

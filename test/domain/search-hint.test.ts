@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { searchHint } from '../../src/core/leads/decisions/search-hint.ts'
+import { searchHint } from '../../src/leads/staff-find.ts'
 
 describe('a text by which no lead was found', () => {
   it.each(['evt_0195550a-6b8a', 'att_', 'EVT_0195550a-6b8a-7c31-9d2e'])(

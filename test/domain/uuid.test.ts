@@ -1,5 +1,5 @@
 import { afterEach, expect, jest, test } from '@jest/globals'
-import { newEventId, recordedAt } from '../../src/core/leads/statements/new-lead.ts'
+import { newEventId, recordedAt } from '../../src/leads/new-lead.ts'
 
 const HOUR_MS = 3_600_000
 

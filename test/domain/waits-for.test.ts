@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { type LeadFacts, waitsFor } from '../../src/core/leads/decisions/waits-for.ts'
+import { type LeadFacts, waitsFor } from '../../src/leads/waits-for.ts'
 
 const at = new Date('2026-03-02T15:04:05Z')
 const idle: LeadFacts = {

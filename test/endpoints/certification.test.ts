@@ -3,8 +3,8 @@ import {
   certificationChecks,
   type CheckReport,
   type CheckResult,
-} from '../../src/core/endpoints/decisions/certification.ts'
-import { certificationId } from '../../src/core/temporal/names.ts'
+} from '../../src/endpoints/certification-checks.ts'
+import { certificationId } from '../../src/temporal/names.ts'
 import { atOnce } from '../support/at-once.ts'
 import { endpointOf, pauseEndpoint, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'

@@ -1,16 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { selfService } from '../../src/capabilities/self-service/commands/self-service.ts'
-import { certificationChecks, judgeCheck } from '../../src/core/endpoints/decisions/certification.ts'
-import {
-  beginCertification,
-  endCertification,
-  writeReports,
-} from '../../src/capabilities/self-service/statements/certifications.ts'
-import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
-import { rotate, set } from '../../src/core/endpoints/commands/endpoint.ts'
-import { setCandidate } from '../../src/core/endpoints/statements/candidate.ts'
-import { lockEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
-import { sealing } from '../../src/core/sealing/seal.ts'
+import { rotate, selfService, set } from '../../src/endpoints/staff.ts'
+import { certificationChecks, judgeCheck } from '../../src/endpoints/certification-checks.ts'
+import { beginCertification, endCertification, writeReports } from '../../src/endpoints/certify-endpoint.ts'
+import { generateSecret } from '../../src/webhooks/signature.ts'
+import { lockEndpoint, setCandidate } from '../../src/endpoints/switch-endpoint.ts'
+import { sealing } from '../../src/seal.ts'
 import { auditOf, contextOf } from '../staff/context.ts'
 import { endpointOf } from '../support/endpoint-states.ts'
 import { startMailServer } from '../support/mail-server.ts'

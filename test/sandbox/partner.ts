@@ -1,5 +1,5 @@
-import type { ScoreGains } from '../../src/core/leads/decisions/event-payloads.ts'
-import type { ScenarioName } from '../../src/capabilities/sandbox/decisions/scenarios.ts'
+import type { ScoreGains } from '../../src/leads/event-payloads.ts'
+import type { ScenarioName } from '../../src/sandbox/scenarios.ts'
 import { LEAD } from '../support/leads.ts'
 import { createdLead, type Service } from '../support/service.ts'
 import { inTime } from './in-time.ts'

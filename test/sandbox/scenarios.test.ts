@@ -1,10 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import {
-  MOST_SCENARIOS,
-  scenarioNames,
-  webhooksOf,
-} from '../../src/capabilities/sandbox/decisions/scenarios.ts'
-import { referralId } from '../../src/core/temporal/names.ts'
+import { MOST_SCENARIOS, scenarioNames, webhooksOf } from '../../src/sandbox/scenarios.ts'
+import { referralId } from '../../src/temporal/names.ts'
 import type { ReferralView } from '../../workflows/messages.ts'
 import { atOnce } from '../support/at-once.ts'
 import { LEAD, leadsOf } from '../support/leads.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { simulatedGains } from '../../src/core/leads/decisions/mock-gains.ts'
+import { simulatedGains } from '../../src/leads/event-payloads.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService } from '../support/service.ts'
 import { type SharedService, sharedService } from '../support/shared-service.ts'

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { recordAudit } from '../../src/core/audit/statements/audit.ts'
-import type { Sql } from '../../src/core/database/sql.ts'
+import { recordAudit } from '../../src/audit.ts'
+import type { Sql } from '../../src/database/sql.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { staff, withoutTemporal } from './context.ts'
 

@@ -4,21 +4,20 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
-import { keysInUse, lackingKeys } from '../../src/core/sealing/statements/encryption-keys.ts'
-import { rotate } from '../../src/core/endpoints/commands/endpoint.ts'
-import { setEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
-import { signingSecrets } from '../../src/core/endpoints/statements/secrets.ts'
-import { createLead } from '../../src/core/leads/statements/create-lead.ts'
-import { leadIds } from '../../src/core/leads/statements/ids.ts'
-import { findLead } from '../../src/core/leads/statements/partner-reads.ts'
-import { sealBorrower, sealMetadata } from '../../src/core/leads/statements/sealed-lead.ts'
-import { updateLead } from '../../src/core/leads/statements/update-lead.ts'
-import type { Sql } from '../../src/core/database/sql.ts'
-import { keyId, sealing } from '../../src/core/sealing/seal.ts'
-import { forget, rewrite, showKeysInUse } from '../../src/capabilities/encryption/commands/encryption.ts'
+import { requireDeployment } from '../../src/database/deployment.ts'
+import { keyId, keysInUse, lackingKeys, sealing } from '../../src/seal.ts'
+import { rotate } from '../../src/endpoints/staff.ts'
+import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { signingSecrets } from '../../src/endpoints/secrets.ts'
+import { insertOnce } from '../../src/leads/create-lead.ts'
+import { leadIds } from '../../src/leads/new-lead.ts'
+import { findLead } from '../../src/leads/read-lead.ts'
+import { sealBorrower, sealMetadata } from '../../src/leads/sealed-lead.ts'
+import { updateLead } from '../../src/leads/update-partner-info.ts'
+import type { Sql } from '../../src/database/sql.ts'
+import { forget, rewrite, showKeysInUse } from '../../src/privacy/encryption.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
-import { find } from '../../src/core/leads/commands/find.ts'
+import { find } from '../../src/leads/staff-find.ts'
 import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { preload } from '../support/processes.ts'
@@ -55,7 +54,7 @@ describe('staff encryption', () => {
     const lead = { ...LEAD, notes: 'notes' }
     const named = { call: 'create-lead', key: randomBytes(4).toString('hex') } as const
     const keyed = { partnerId, requestHash: 'hash', ...named }
-    const made = await createLead(
+    const made = await insertOnce(
       creation,
       partnerId,
       lead,

@@ -1,9 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { findKeyOwner, hashOf } from '../../src/core/partners/statements/keys.ts'
+import { findKeyOwner, hashOf } from '../../src/partners/keys.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
-import * as key from '../../src/core/partners/commands/key.ts'
-import * as partner from '../../src/core/partners/commands/partner.ts'
-import { list, showPartner } from '../../src/core/partners/commands/partner-view.ts'
+import * as partner from '../../src/partners/staff.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { auditOf, contextOf, withoutTemporal } from './context.ts'
 
@@ -20,9 +18,9 @@ describe('the keys of a partner', () => {
   async function newPartner(): Promise<number> {
     return (await partner.add(context, 'Acme', {})).json.partner_id
   }
-  const issue = async () => (await key.issue(context, id)).json as { key_id: number; key: string }
+  const issue = async () => (await partner.issue(context, id)).json as { key_id: number; key: string }
   const rotate = async (overlap: number) =>
-    (await key.rotate(context, id, { overlap })).json as { key: string }
+    (await partner.rotate(context, id, { overlap })).json as { key: string }
   const owner = async (of: { key: string }) => {
     const found = await findKeyOwner(context.sql, hashOf(of.key))
     return 'refusal' in found ? found.refusal : found
@@ -40,7 +38,7 @@ describe('the keys of a partner', () => {
     const third = await rotate(HOUR_MS)
     for (const valid of [first, second, third])
       await expect(owner(valid)).resolves.toMatchObject({ partnerId: id })
-    const { keys } = (await key.list(context, id)).json as {
+    const { keys } = (await partner.listKeysOf(context, id)).json as {
       keys: { state: string; expires_at: Date | null }[]
     }
     expect(keys.map(({ expires_at }) => expires_at !== null)).toEqual([true, true, false])
@@ -52,8 +50,8 @@ describe('the keys of a partner', () => {
   it('are shown with the partner, which also counts those that work', async () => {
     id = await newPartner()
     const valid = await issue()
-    await key.revoke(context, String((await issue()).key_id))
-    const { json, text } = await showPartner(context, id)
+    await partner.revoke(context, String((await issue()).key_id))
+    const { json, text } = await partner.showPartner(context, id)
     expect(json).toMatchObject({
       partner_id: id,
       valid_keys: 1,
@@ -61,8 +59,8 @@ describe('the keys of a partner', () => {
     })
     expect(text).toMatch(/^self-service +on \(sandbox\)$/m)
     expect(text).toMatch(new RegExp(`^${valid.key_id} .* valid `, 'm'))
-    expect((await list(context)).text).toMatch(new RegExp(`^${id} +Acme`, 'm'))
-    await expect(showPartner(context, id + 1)).rejects.toThrow(
+    expect((await partner.listAllPartners(context)).text).toMatch(new RegExp(`^${id} +Acme`, 'm'))
+    await expect(partner.showPartner(context, id + 1)).rejects.toThrow(
       `There is no partner ${id + 1}: see "partner list".`,
     )
   })
@@ -80,7 +78,7 @@ describe('the keys of a partner', () => {
     const first = await issue()
     const { now } = Date
     Date.now = () => now() - 2 * HOUR_MS
-    const rotated = await key.rotate(context, id, { overlap: HOUR_MS }).finally(() => (Date.now = now))
+    const rotated = await partner.rotate(context, id, { overlap: HOUR_MS }).finally(() => (Date.now = now))
     await expect(owner(first)).resolves.toMatchObject({ partnerId: id })
     // the API's host is ahead
     Date.now = () => now() + 2 * HOUR_MS
@@ -93,17 +91,17 @@ describe('the keys of a partner', () => {
     id = await newPartner()
     await issue()
     await Promise.all([rotate(HOUR_MS), rotate(HOUR_MS)])
-    const { keys } = (await key.list(context, id)).json as { keys: { expires_at: Date | null }[] }
+    const { keys } = (await partner.listKeysOf(context, id)).json as { keys: { expires_at: Date | null }[] }
     expect(keys.filter(({ expires_at }) => expires_at === null)).toHaveLength(1)
   })
 
   it('are revoked by id or by the key itself, once', async () => {
     id = await newPartner()
     const [first, second] = [await issue(), await issue()]
-    await key.revoke(context, String(first.key_id))
-    await key.revoke(context, second.key)
+    await partner.revoke(context, String(first.key_id))
+    await partner.revoke(context, second.key)
     for (const old of [first, second]) await expect(owner(old)).resolves.toBe('revoked')
-    expect((await key.revoke(context, second.key)).json).toMatchObject({ already_revoked: true })
+    expect((await partner.revoke(context, second.key)).json).toMatchObject({ already_revoked: true })
     const done = (await auditOf(context)).filter(
       ({ action, partner_id }) => action === 'key.revoke' && partner_id === id,
     )
@@ -113,7 +111,7 @@ describe('the keys of a partner', () => {
   it('are listed without what they are', async () => {
     id = await newPartner()
     const issued = await issue()
-    const listed = await key.list(context, id)
+    const listed = await partner.listKeysOf(context, id)
     expect(listed.json).toMatchObject({
       keys: [{ key_id: issued.key_id, last4: issued.key.slice(-4), state: 'valid' }],
     })
@@ -121,10 +119,10 @@ describe('the keys of a partner', () => {
   })
 
   it('cannot be revoked when there is none', async () => {
-    await expect(key.revoke(context, 'prs_test_none')).rejects.toThrow('There is no such key')
+    await expect(partner.revoke(context, 'prs_test_none')).rejects.toThrow('There is no such key')
   })
 
   it('are issued to partners only', async () => {
-    await expect(key.issue(context, 2_000_000_000)).rejects.toThrow('There is no partner 2000000000')
+    await expect(partner.issue(context, 2_000_000_000)).rejects.toThrow('There is no partner 2000000000')
   })
 })

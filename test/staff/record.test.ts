@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
-import { restored } from '../../src/core/record/commands/record.ts'
+import { requireDeployment } from '../../src/database/deployment.ts'
+import { restored } from '../../src/staff/record-command.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { auditOf, contextOf, withoutTemporal } from './context.ts'
 

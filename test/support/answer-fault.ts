@@ -1,4 +1,4 @@
-import { errorCatalogue } from '../../src/core/http/errors.ts'
+import { errorCatalogue } from '../../src/http/errors.ts'
 
 export interface Received {
   status: number

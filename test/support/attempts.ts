@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
-import type { Sql } from '../../src/core/database/sql.ts'
-import type { AttemptTrigger } from '../../src/core/deliveries/decisions/delivery.ts'
+import type { Sql } from '../../src/database/sql.ts'
+import type { AttemptTrigger } from '../../src/deliveries/delivery-states.ts'
 
 interface TestAttempt {
   durationMs?: number

@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/core/database/sql.ts'
+import type { Sql } from '../../src/database/sql.ts'
 
 /** Damages a lead: without any event, the state of its workflow cannot be made from the record. */
 export async function breakLead(sql: Sql, leadId: number): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/core/database/sql.ts'
+import type { Sql } from '../../src/database/sql.ts'
 
 /** Puts a lead's clock ahead at once: nothing that falls due on the way has happened yet. */
 export async function putClockAhead(sql: Sql, leadId: number, seconds: number): Promise<void> {

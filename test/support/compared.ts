@@ -1,4 +1,4 @@
-import { TASK_QUEUE } from '../../src/core/temporal/names.ts'
+import { TASK_QUEUE } from '../../src/temporal/names.ts'
 import type { Service } from './service.ts'
 import { until } from './until.ts'
 

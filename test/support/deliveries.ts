@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
-import type { DeliveryState } from '../../src/core/deliveries/decisions/delivery.ts'
-import type { Sql } from '../../src/core/database/sql.ts'
+import type { DeliveryState } from '../../src/deliveries/delivery-states.ts'
+import type { Sql } from '../../src/database/sql.ts'
 
 /**
  * Commits so many closed leads of a partner, each with one event and its delivery: in one statement, for the tests

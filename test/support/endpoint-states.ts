@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
-import { pauseOrResume } from '../../src/core/endpoints/statements/states.ts'
-import type { Sql } from '../../src/core/database/sql.ts'
+import { pauseOrResume } from '../../src/endpoints/endpoint.ts'
+import type { Sql } from '../../src/database/sql.ts'
 import type { Service, TestPartner } from './service.ts'
 import { until } from './until.ts'
 

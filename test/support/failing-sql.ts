@@ -1,5 +1,5 @@
 import type { KyselyPlugin } from 'kysely'
-import type { Sql } from '../../src/core/database/sql.ts'
+import type { Sql } from '../../src/database/sql.ts'
 
 /** The connection of a process that dies before its `last`th statement: each from there on throws. */
 export function dyingBefore(sql: Sql, last: number): { sql: Sql; hasDied: () => boolean } {

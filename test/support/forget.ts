@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import type { Sql } from '../../src/core/database/sql.ts'
+import type { Sql } from '../../src/database/sql.ts'
 
 /** Takes a lead back to its first events in the record, as a restore does: nothing else of the lead stays. */
 export async function forget(sql: Sql, leadId: number, eventsKept: number): Promise<void> {

@@ -1,6 +1,5 @@
-import { type Build, readBuild } from '../../src/config/build.ts'
-import { readConfig, readTemporal } from '../../src/config.ts'
-import { createLogger } from '../../src/logger.ts'
+import { type Build, readBuild, readConfig, readTemporal } from '../../src/config.ts'
+import { createLogger } from '../../src/observe/log.ts'
 import { runApi } from '../../src/run-api.ts'
 import { runWorker } from '../../src/run-worker.ts'
 import { atEnd } from './at-end.ts'

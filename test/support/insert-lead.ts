@@ -1,10 +1,5 @@
-import { leadIds } from '../../src/core/leads/statements/ids.ts'
-import {
-  insertLead as insert,
-  type NewLead,
-  type WebhookBody,
-} from '../../src/core/leads/statements/new-lead.ts'
-import type { Sql } from '../../src/core/database/sql.ts'
+import { insertLead as insert, leadIds, type NewLead, type WebhookBody } from '../../src/leads/new-lead.ts'
+import type { Sql } from '../../src/database/sql.ts'
 import { testKeys } from './test-keys.ts'
 
 /** Inserts a lead as create-lead does; in the caller's transaction if there is one. Returns its id. */

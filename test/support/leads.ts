@@ -1,8 +1,7 @@
 import { insertLead } from './insert-lead.ts'
-import { findEvents } from '../../src/core/leads/statements/partner-reads.ts'
-import { eachField, optionalFieldNames } from '../../src/core/leads/decisions/lead-fields.ts'
-import type { WebhookFacts } from '../../src/core/deliveries/decisions/webhook-facts.ts'
-import { webhookBody } from '../../src/core/deliveries/webhooks/body.ts'
+import { findEvents } from '../../src/leads/read-lead.ts'
+import { eachField, optionalFieldNames } from '../../src/leads/lead-fields.ts'
+import { webhookBody, type WebhookFacts } from '../../src/webhooks/body.ts'
 import type { Service, TestPartner } from './service.ts'
 import { until } from './until.ts'
 

@@ -1,6 +1,6 @@
-import { connect, type Orm } from '../../src/core/database/orm.ts'
-import { type Sql, sqlOf } from '../../src/core/database/sql.ts'
-import { addPartner } from '../../src/core/partners/statements/partner.ts'
+import { connect, type Orm } from '../../src/database/orm.ts'
+import { type Sql, sqlOf } from '../../src/database/sql.ts'
+import { addPartner } from '../../src/partners/partner.ts'
 import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'
 

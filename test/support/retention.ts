@@ -1,7 +1,7 @@
-import { requireDeployment } from '../../src/core/record/statements/deployment.ts'
-import { connect } from '../../src/core/database/orm.ts'
-import { sqlOf } from '../../src/core/database/sql.ts'
-import { retained } from '../../src/retained.ts'
+import { requireDeployment } from '../../src/database/deployment.ts'
+import { connect } from '../../src/database/orm.ts'
+import { sqlOf } from '../../src/database/sql.ts'
+import { retained } from '../../src/privacy/retention-table.ts'
 import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
-import { migrateDeployment } from '../../src/core/record/statements/deployment.ts'
-import { connect } from '../../src/core/database/orm.ts'
-import { sqlOf } from '../../src/core/database/sql.ts'
-import { applyRoles, provideLogin } from '../../src/core/database/roles.ts'
+import { migrateDeployment } from '../../src/database/deployment.ts'
+import { connect } from '../../src/database/orm.ts'
+import { sqlOf } from '../../src/database/sql.ts'
+import { applyRoles, provideLogin } from '../../src/database/roles.ts'
 
 /**
  * Makes a database with all migrations applied, from which each test file copies its own in a few

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, it } from '@jest/globals'
 
-const module = JSON.stringify(new URL('../../src/core/temporal/client.ts', import.meta.url))
+const module = JSON.stringify(new URL('../../src/temporal/client.ts', import.meta.url))
 /** Nobody listens there. A call is repeated after 170 ms or so, and then again. */
 const script = `const { createTemporalClient, reachTemporal } = await import(${module})
   const temporal = { connectionOptions: { address: '127.0.0.1:1' }, namespace: 'default' }

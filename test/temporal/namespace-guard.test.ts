@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { Connection } from '@temporalio/client'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { giveNamespace, OtherDeployment } from '../../src/core/temporal/namespace-claim.ts'
-import { createNamespaceGuard, watchNamespace } from '../../src/core/temporal/namespace-guard.ts'
+import {
+  createNamespaceGuard,
+  giveNamespace,
+  OtherDeployment,
+  watchNamespace,
+} from '../../src/temporal/namespace-guard.ts'
 import { atEnd } from '../support/at-end.ts'
 import { registerNamespace } from '../support/namespace.ts'
 import { temporalProxy } from '../support/temporal-proxy.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { tlsFault } from '../../src/core/temporal/tls-fault.ts'
+import { tlsFault } from '../../src/temporal/remedies.ts'
 import { anyPort } from '../support/any-port.ts'
 import { tlsProxy } from '../support/tls-proxy.ts'
 

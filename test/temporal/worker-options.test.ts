@@ -3,7 +3,7 @@ import {
   deliveriesWorkerOptions,
   scoresWorkerOptions,
   workerOptions,
-} from '../../src/core/temporal/worker-options.ts'
+} from '../../src/temporal/worker-options.ts'
 import { readConfig } from '../../src/config.ts'
 
 const optionsOf = (version: Record<string, string>) => {

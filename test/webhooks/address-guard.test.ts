@@ -1,9 +1,8 @@
 import { lookup, promises } from 'node:dns'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { Agent, request } from 'undici'
-import { guardedConnector } from '../../src/core/deliveries/webhooks/address-guard.ts'
-import { resolverLookup } from '../../src/core/deliveries/webhooks/resolver-lookup.ts'
-import { createSender } from '../../src/core/deliveries/webhooks/send.ts'
+import { guardedConnector, resolverLookup } from '../../src/webhooks/address-guard.ts'
+import { createSender } from '../../src/webhooks/send.ts'
 import { type Answers, startDnsServer } from './dns-server.ts'
 import { startReceiver } from './receiver.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { milestoneNames } from '../../src/core/leads/decisions/milestones.ts'
-import { formatTimestamp } from '../../src/core/values/timestamps.ts'
-import { type WebhookEvent, webhookBody } from '../../src/core/deliveries/webhooks/body.ts'
+import { milestoneNames } from '../../src/leads/milestones.ts'
+import { formatTimestamp } from '../../src/values.ts'
+import { type WebhookEvent, webhookBody } from '../../src/webhooks/body.ts'
 
 const event = {
   eventId: 'evt_01912345-6789-7abc-8def-0123456789ab',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { checkEndpointUrl } from '../../src/core/deliveries/webhooks/endpoint-url.ts'
+import { checkEndpointUrl } from '../../src/webhooks/endpoint-url.ts'
 import { blockedHosts, metadataHosts, publicHosts } from './spellings.ts'
 
 const production = { environment: 'production', allowPrivateNetwork: false } as const

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { checkEndpointUrl } from '../../src/core/deliveries/webhooks/endpoint-url.ts'
-import { isAllowedAddress } from '../../src/core/deliveries/webhooks/public-address.ts'
+import { checkEndpointUrl } from '../../src/webhooks/endpoint-url.ts'
+import { isAllowedAddress } from '../../src/webhooks/public-address.ts'
 
 const isPublicAddress = (address: string) => isAllowedAddress(address, { allowPrivateNetwork: false })
 const isLocalAddress = (address: string) => isAllowedAddress(address, { allowPrivateNetwork: true })

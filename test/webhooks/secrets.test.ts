@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
+import { generateSecret } from '../../src/webhooks/signature.ts'
 
 test('a new secret is whsec_ and 32 random bytes in base64', () => {
   const secrets = Array.from({ length: 100 }, generateSecret)

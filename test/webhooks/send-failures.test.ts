@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
-import { createSender } from '../../src/core/deliveries/webhooks/send.ts'
+import { createSender } from '../../src/webhooks/send.ts'
 import { startRawReceiver, startReceiver } from './receiver.ts'
 
 const sender = createSender({ environment: 'sandbox', allowPrivateNetwork: true })

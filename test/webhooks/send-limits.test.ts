@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import type { Socket } from 'node:net'
 import { afterAll, describe, expect, test } from '@jest/globals'
-import { createSender } from '../../src/core/deliveries/webhooks/send.ts'
+import { createSender } from '../../src/webhooks/send.ts'
 import { startRawReceiver, startReceiver } from './receiver.ts'
 
 const TOTAL_MS = 1500

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { promisify } from 'node:util'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createSender } from '../../src/core/deliveries/webhooks/send.ts'
+import { createSender } from '../../src/webhooks/send.ts'
 import { type Certificate, makeCertificate } from './certificate.ts'
 import { startRawReceiver, startReceiver } from './receiver.ts'
 
@@ -71,7 +71,7 @@ describe('over TLS', () => {
     )
     // Node reads it from the real environment, which tests share: so in a process of its own.
     const program = `
-      import { createSender } from '${new URL('../../src/core/deliveries/webhooks/send.ts', import.meta.url).href}'
+      import { createSender } from '${new URL('../../src/webhooks/send.ts', import.meta.url).href}'
       const sender = createSender({ environment: 'sandbox', allowPrivateNetwork: true })
       console.log((await sender.send({ url: '${url}', headers: {}, body: '{}' })).errorCode)
       await sender.close()`

@@ -1,8 +1,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { Webhook } from 'standardwebhooks'
-import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
-import { createSender } from '../../src/core/deliveries/webhooks/send.ts'
-import { signedHeaders } from '../../src/core/deliveries/webhooks/signature.ts'
+import { generateSecret, signedHeaders } from '../../src/webhooks/signature.ts'
+import { createSender } from '../../src/webhooks/send.ts'
 import { startRawReceiver, startReceiver } from './receiver.ts'
 
 const sender = createSender({ environment: 'sandbox', allowPrivateNetwork: true })

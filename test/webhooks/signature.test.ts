@@ -2,9 +2,7 @@ import { createHmac } from 'node:crypto'
 import { describe, expect, jest, test } from '@jest/globals'
 import * as fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
-import { generateSecret } from '../../src/core/deliveries/webhooks/secrets.ts'
-import { signedHeaders } from '../../src/core/deliveries/webhooks/signature.ts'
-import { problemOf } from '../../src/core/deliveries/webhooks/verify.ts'
+import { generateSecret, problemOf, signedHeaders } from '../../src/webhooks/signature.ts'
 import signatureVectors from '../../docs/signature-vectors.json' with { type: 'json' }
 
 const id = 'evt_1'

@@ -1,11 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
 import type { ReferralView } from '../../workflows/messages.ts'
-import {
-  furthest,
-  type MilestoneName,
-  signalledMilestones,
-} from '../../src/core/leads/decisions/milestones.ts'
+import { furthest, type MilestoneName, signalledMilestones } from '../../src/leads/milestones.ts'
 import { rawSignal } from '../support/raw-signal.ts'
 import { holdRow } from '../support/row-lock.ts'
 import { until } from '../support/until.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
-import { closeReasonNames } from '../../src/core/leads/decisions/reasons.ts'
+import { closeReasonNames } from '../../src/leads/reasons.ts'
 import { isSimulation, readCloseArgument, readMilestoneArgument } from '../../workflows/arguments.ts'
 
 const gains = {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { runScenarioUpdate } from '../../workflows/messages.ts'
-import { close } from '../../src/core/leads/commands/lead.ts'
+import { close } from '../../src/leads/staff.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { auditOf, contextOf } from '../staff/context.ts'
 import { putClockAhead } from '../support/clock.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { REQUEST_LIMIT_MS } from '../../src/core/deliveries/decisions/delivery.ts'
+import { REQUEST_LIMIT_MS } from '../../src/deliveries/delivery-states.ts'
 import { until } from '../support/until.ts'
 import { type Fixture, fixtureOf, sharedFixture } from './scenes.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, test } from '@jest/globals'
-import type { ReferralState } from '../../src/core/leads/decisions/referral.ts'
+import type { ReferralState } from '../../src/leads/referral-state.ts'
 import { beginJourney, carriedOf } from '../../workflows/journey.ts'
 import { beginPhases, enter, type Phases } from '../../workflows/phases.ts'
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import type { ReferralView } from '../../workflows/messages.ts'
-import { recordMilestones } from '../../src/core/leads/statements/recording.ts'
-import { reconcile, refreshOverdue, restartEnded } from '../../src/core/leads/workflows/reconcile.ts'
-import { webhookBody } from '../../src/core/deliveries/webhooks/body.ts'
+import { recordMilestones } from '../../src/leads/record-milestones.ts'
+import { reconcile, refreshOverdue, restartEnded } from '../../src/leads/comparison.ts'
+import { webhookBody } from '../../src/webhooks/body.ts'
 import { breakLead } from '../support/broken-lead.ts'
 import { endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
@@ -12,7 +12,7 @@ import { prepareService, type Service, type TestPartner } from '../support/servi
 import { until } from '../support/until.ts'
 import { compareNow, hasCompared } from '../support/compared.ts'
 import type { Comparison } from '../../activities/compare-with-record.ts'
-import { HOUR_MS } from '../../src/core/values/durations.ts'
+import { HOUR_MS } from '../../src/values.ts'
 
 describe('the record, against the workflows that run', () => {
   let service: Service

@@ -1,8 +1,7 @@
 import { putClockAhead } from '../support/clock.ts'
-import { beginCertification } from '../../src/capabilities/self-service/statements/certifications.ts'
-import { createEndpointRequests } from '../../src/capabilities/self-service/workflows/endpoint-requests.ts'
-import { createClocks } from '../../src/capabilities/sandbox/workflows/clocks.ts'
-import { createEndpointStarter } from '../../src/core/endpoints/workflows/endpoints.ts'
+import { beginCertification } from '../../src/endpoints/certify-endpoint.ts'
+import { createEndpointRequests, createEndpointStarter } from '../../src/endpoints/endpoint-workflows.ts'
+import { createClocks } from '../../src/sandbox/clocks.ts'
 import {
   certificationId,
   endpointPingId,
@@ -10,11 +9,10 @@ import {
   referralId,
   replayId,
   resendId,
-} from '../../src/core/temporal/names.ts'
-import { setCandidate } from '../../src/core/endpoints/statements/candidate.ts'
-import { lockEndpoint } from '../../src/core/endpoints/statements/endpoint.ts'
-import { sealing } from '../../src/core/sealing/seal.ts'
-import { createResends } from '../../src/core/deliveries/workflows/resend.ts'
+} from '../../src/temporal/names.ts'
+import { lockEndpoint, setCandidate } from '../../src/endpoints/switch-endpoint.ts'
+import { sealing } from '../../src/seal.ts'
+import { createResends } from '../../src/deliveries/resends.ts'
 import { probeSignal, runScenarioUpdate } from '../../workflows/messages.ts'
 import { fillDeliveries } from '../support/deliveries.ts'
 import { leadsOf } from '../support/leads.ts'

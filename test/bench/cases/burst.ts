@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { SCORE_PERIOD_MS } from '../../../src/core/leads/decisions/score-dates.ts'
+import { SCORE_PERIOD_MS } from '../../../src/leads/score-dates.ts'
 import type { Bench } from '../load/load.ts'
 import { percentile } from '../numbers.ts'
 import type { Row } from '../rows.ts'

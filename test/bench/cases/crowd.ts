@@ -1,7 +1,7 @@
-import { setEndpoint } from '../../../src/core/endpoints/statements/endpoint.ts'
-import { addPartner } from '../../../src/core/partners/statements/partner.ts'
-import { sealing } from '../../../src/core/sealing/seal.ts'
-import { forEachInFlight } from '../../../src/core/temporal/in-flight.ts'
+import { setEndpoint } from '../../../src/endpoints/switch-endpoint.ts'
+import { addPartner } from '../../../src/partners/partner.ts'
+import { sealing } from '../../../src/seal.ts'
+import { forEachInFlight } from '../../../src/temporal/in-flight.ts'
 import { putEndpoints } from '../../support/endpoint-states.ts'
 import type { Given, Sides } from './milestone-sides.ts'
 

@@ -1,13 +1,13 @@
-import type { Sql } from '../../../src/core/database/sql.ts'
-import { readBacklog } from '../../../src/core/deliveries/statements/backlog.ts'
-import { finishAttempt } from '../../../src/core/deliveries/statements/finish-attempt.ts'
-import { findDeliveries } from '../../../src/core/deliveries/statements/list.ts'
-import { oldAttempts } from '../../../src/core/deliveries/statements/old-attempts.ts'
-import { BEGINNING, eventsAfter } from '../../../src/core/leads/statements/event-feed.ts'
-import { listLeads } from '../../../src/core/leads/statements/lead-list.ts'
-import type { WebhookBody } from '../../../src/core/leads/statements/new-lead.ts'
-import { findEvents, findLead } from '../../../src/core/leads/statements/partner-reads.ts'
-import { recordMilestones } from '../../../src/core/leads/statements/recording.ts'
+import type { Sql } from '../../../src/database/sql.ts'
+import { readBacklog } from '../../../src/deliveries/daily.ts'
+import { finishAttempt } from '../../../src/deliveries/finish-attempt.ts'
+import { findDeliveries } from '../../../src/deliveries/list-deliveries.ts'
+import { oldAttempts } from '../../../src/deliveries/attempt.ts'
+import { BEGINNING, eventsAfter } from '../../../src/leads/event-feed.ts'
+import { leadPage } from '../../../src/leads/list-leads.ts'
+import type { WebhookBody } from '../../../src/leads/new-lead.ts'
+import { findEvents, findLead } from '../../../src/leads/read-lead.ts'
+import { recordMilestones } from '../../../src/leads/record-milestones.ts'
 import { insertLead } from '../../support/insert-lead.ts'
 import { LEAD } from '../lead.ts'
 import { type Cost, costOf } from '../pages.ts'
@@ -55,7 +55,7 @@ export async function hotStatements(
   }
   await measure('get-lead', async (n) => required(await read(PARTNER, leadAt(n))))
   await measure('get-events of 10', async (n) => required(await findEvents(sql, PARTNER, leadAt(n))))
-  await measure('list-leads, 50', (n) => listLeads(sql, PARTNER, { before: leadAt(900 - n), limit: PAGE }))
+  await measure('list-leads, 50', (n) => leadPage(sql, PARTNER, { before: leadAt(900 - n), limit: PAGE }))
   await measure('get-deliveries, 50', () => findDeliveries(sql, { partnerId: PARTNER, limit: PAGE }))
   await measure('list-events, 50', () => eventsAfter(sql, PARTNER, BEGINNING, PAGE))
   await measure('create-lead', () => insertLead(sql, PARTNER, NEW_LEAD, body, encryptionKeys))

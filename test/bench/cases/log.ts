@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 import path from 'node:path'
 import { pino } from 'pino'
 import { v7 as uuidv7 } from 'uuid'
-import { createLogger } from '../../../src/logger.ts'
+import { createLogger } from '../../../src/observe/log.ts'
 import type { Bench } from '../load/load.ts'
 import type { Row } from '../rows.ts'
 

@@ -5,12 +5,12 @@ import { LEAD } from '../lead.ts'
 import { startReceiver } from '../receiver.ts'
 import type { Started } from '../servers.ts'
 import { type Stalls, stallsOf } from '../stalls.ts'
-import { forEachInFlight } from '../../../src/core/temporal/in-flight.ts'
-import { createReferrals } from '../../../src/core/leads/workflows/referrals.ts'
-import { milestones, type SignalledMilestone } from '../../../src/core/leads/decisions/milestones.ts'
-import { MINUTE_MS } from '../../../src/core/values/durations.ts'
+import { forEachInFlight } from '../../../src/temporal/in-flight.ts'
+import { createReferrals } from '../../../src/leads/referrals.ts'
+import { milestones, type SignalledMilestone } from '../../../src/leads/milestones.ts'
+import { MINUTE_MS } from '../../../src/values.ts'
 import { insertLead } from '../../support/insert-lead.ts'
-import { webhookBody } from '../../../src/core/deliveries/webhooks/body.ts'
+import { webhookBody } from '../../../src/webhooks/body.ts'
 
 /** A set of workflows: of leads, or bare ones. */
 export interface Side {

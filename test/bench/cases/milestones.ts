@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { signalledMilestones } from '../../../src/core/leads/decisions/milestones.ts'
+import { signalledMilestones } from '../../../src/leads/milestones.ts'
 import type { Bench } from '../load/load.ts'
 import { percentile } from '../numbers.ts'
 import type { Row } from '../rows.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { issueKey } from '../../../src/core/partners/statements/keys.ts'
-import { forEachInFlight } from '../../../src/core/temporal/in-flight.ts'
+import { issueKey } from '../../../src/partners/keys.ts'
+import { forEachInFlight } from '../../../src/temporal/in-flight.ts'
 import { fillDeliveries } from '../../support/deliveries.ts'
 import type { Bench } from '../load/load.ts'
 import type { Row } from '../rows.ts'

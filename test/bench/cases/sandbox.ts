@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { MOST_ADVANCES } from '../../../src/capabilities/sandbox/decisions/lead-clock.ts'
-import { forEachInFlight } from '../../../src/core/temporal/in-flight.ts'
+import { MOST_ADVANCES } from '../../../src/sandbox/lead-clock.ts'
+import { forEachInFlight } from '../../../src/temporal/in-flight.ts'
 import { deploy } from '../deployment.ts'
 import { LEAD } from '../lead.ts'
 import type { Bench } from '../load/load.ts'

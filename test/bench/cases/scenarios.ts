@@ -1,4 +1,4 @@
-import { forEachInFlight } from '../../../src/core/temporal/in-flight.ts'
+import { forEachInFlight } from '../../../src/temporal/in-flight.ts'
 import { LEAD } from '../lead.ts'
 import type { Bench } from '../load/load.ts'
 import type { Row } from '../rows.ts'

@@ -1,9 +1,4 @@
-import {
-  furthest,
-  type MilestoneName,
-  milestoneNames,
-  milestones,
-} from '../../../src/core/leads/decisions/milestones.ts'
+import { furthest, type MilestoneName, milestoneNames, milestones } from '../../../src/leads/milestones.ts'
 import type { RecordedEvent } from '../collect.ts'
 import type { Evidence, LeadJournal, View } from '../evidence.ts'
 import { factsOf } from '../load-plan.ts'

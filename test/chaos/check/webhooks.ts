@@ -1,4 +1,4 @@
-import { milestones } from '../../../src/core/leads/decisions/milestones.ts'
+import { milestones } from '../../../src/leads/milestones.ts'
 import type { Evidence, WebhookRequest } from '../evidence.ts'
 import { type Verdict, verdict } from './verdict.ts'
 

@@ -1,4 +1,4 @@
-import { leadOf } from '../../../src/core/temporal/names.ts'
+import { leadOf } from '../../../src/temporal/names.ts'
 import type { Evidence } from '../evidence.ts'
 import { type Verdict, verdict } from './verdict.ts'
 

@@ -1,6 +1,6 @@
-import type { SandboxDependencies } from '../../../src/capabilities/sandbox/routes/dependencies.ts'
-import { readLeadClock } from '../../../src/capabilities/sandbox/statements/next-due.ts'
-import type { Sql } from '../../../src/core/database/sql.ts'
+import type { SandboxDependencies } from '../../../src/sandbox/dependencies.ts'
+import { readLeadClock } from '../../../src/sandbox/lead-time.ts'
+import type { Sql } from '../../../src/database/sql.ts'
 
 /** What the sandbox gives an API that runs without Temporal: what becomes of a request needs that. */
 export const sandboxOf = (sql: Sql): SandboxDependencies => ({

@@ -1,4 +1,4 @@
-import type { SelfServiceDependencies } from '../../../src/capabilities/self-service/routes/dependencies.ts'
+import type { SelfServiceDependencies } from '../../../src/endpoints/own-endpoint.ts'
 
 /** What self-service gives an API that runs without Temporal: `requested` is told of the workflows that would start. */
 export const selfServiceOf = (requested: string[]): SelfServiceDependencies => ({

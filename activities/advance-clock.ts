@@ -1,0 +1,97 @@
+import { activityInfo, ApplicationFailure } from '@temporalio/activity'
+import type { Sql } from '../src/database/sql.ts'
+import { PAUSE_AFTER_MS } from '../src/deliveries/retry-schedule.ts'
+import {
+  type ClockPassed,
+  type ClockStep,
+  isBusy,
+  type LeadClock,
+  targetOf,
+} from '../src/sandbox/lead-clock.ts'
+import {
+  clockStart,
+  failingForMs,
+  happenedSince,
+  moveClock,
+  nextDue,
+  readLeadClock,
+} from '../src/sandbox/lead-time.ts'
+import type { Environment } from '../src/values.ts'
+import { again } from './activity-context.ts'
+
+/** A turn ends once nothing was done in it for so long: then others had the worker in between. */
+const IDLE_MS = 5000
+
+/**
+ * Turns of each partner's leads in this process, one at a time: a scenario makes a year's work in a second, and create-lead
+ * asks for hundreds.
+ *
+ * @returns whether a lead has its turn.
+ */
+function takeTurns() {
+  const turns = new Map<number, { leadId: number; usedAt: number }>()
+  return (partnerId: number, leadId: number): boolean => {
+    const now = performance.now()
+    const turn = turns.get(partnerId)
+    if (turn !== undefined && turn.leadId !== leadId && turn.usedAt > now - IDLE_MS) return false
+    turns.set(partnerId, { leadId, usedAt: now })
+    return true
+  }
+}
+
+const SECOND_MS = 1000
+/** When to look again whether what is due has happened: the longer it takes, the later. */
+const LOOK_AGAIN_MS = { first: 100, longest: 5000 }
+
+/** What moves a lead's clock. */
+export function clockActivities({ sql }: { sql: Sql }) {
+  const takeTurn = takeTurns()
+  return {
+    /**
+     * Moves a lead's clock to the next date on the way, once nothing is due any more where it stands. An attempt after a crash
+     * moves it on from there.
+     */
+    advanceClock: async (leadId: number, step: ClockStep): Promise<ClockPassed> => {
+      const { turnOf: partnerId } = step
+      if (partnerId !== undefined && !takeTurn(partnerId, leadId))
+        throw again('other scenarios of the partner are being played')
+      const clock = await readLeadClock(sql, leadId)
+      if (clock === undefined) throw ApplicationFailure.nonRetryable('there is no such lead', 'UnknownLead')
+      const { first, longest } = LOOK_AGAIN_MS
+      if (isBusy(clock))
+        throw again('what is due has not happened yet', Math.min(first * activityInfo().attempt, longest))
+      const { happened, since } = await happenedUntil(sql, clock, step)
+      const failures = clock.open?.failures ?? 0
+      const passed = { happened, offset: clock.offsetSeconds * SECOND_MS, next: null }
+      const isFailing = step.failures !== null && failures > step.failures
+      if (isFailing && (await failingForMs(sql, leadId)) >= PAUSE_AFTER_MS)
+        return { ...passed, stopped: 'endpoint_would_pause' }
+      const target = step.target === 'next_retry' ? targetOf(clock, { to: 'next_retry' }) : step.target
+      if (target === undefined || clock.now >= target) return passed
+      const seconds = await moveClock(sql, leadId, Math.min(nextDue(clock)?.at ?? target, target))
+      const next = { ...step, target, since, failures, isClosed: clock.isClosed }
+      return { happened, offset: (seconds ?? clock.offsetSeconds) * SECOND_MS, next }
+    },
+  }
+}
+
+/** What has happened since the step before: a scenario does not tell, and what was due before a retry is not of the advance. */
+async function happenedUntil(sql: Sql, clock: LeadClock, { target, since, isClosed }: ClockStep) {
+  if (since === null) return { happened: [], since }
+  if (target === 'next_retry') return { happened: [], since: await clockStart(sql, clock.leadId) }
+  const found = await happenedSince(sql, clock.leadId, since, clock.offsetSeconds)
+  if (clock.isClosed && !isClosed) found.happened.push({ what: 'end', at: clock.now })
+  return found
+}
+
+/** Activities that refuse outside a sandbox: people can start any workflow, with any input, in the Temporal Web UI. */
+export function inSandbox<Activities extends object>(
+  { environment }: { environment: Environment },
+  activities: Activities,
+): Activities {
+  if (environment === 'sandbox') return activities
+  const refuse = async () => {
+    throw ApplicationFailure.nonRetryable('possible in a sandbox only', 'NoSandbox')
+  }
+  return Object.fromEntries(Object.keys(activities).map((name) => [name, refuse])) as Activities
+}

@@ -1,0 +1,138 @@
+import type { Sql } from '../src/database/sql.ts'
+import {
+  type CertificationCheck,
+  type CertificationRequest,
+  type CheckReport,
+  judgeCheck,
+  notSent,
+} from '../src/endpoints/certification-checks.ts'
+import { candidateOf, endCertification, writeReports } from '../src/endpoints/certify-endpoint.ts'
+import type { PingOutcome } from '../src/endpoints/endpoint-state.ts'
+import { signingSecrets } from '../src/endpoints/secrets.ts'
+import type { Environment } from '../src/values.ts'
+import {
+  CERTIFICATION_TYPE,
+  certificationBody,
+  UNKNOWN_TYPE,
+  withOneByteChanged,
+} from '../src/webhooks/body.ts'
+import { clockAdvice } from '../src/webhooks/diagnosis.ts'
+import { sendPing } from '../src/webhooks/ping.ts'
+import { generateSecret, signedHeaders } from '../src/webhooks/signature.ts'
+import type { SendWebhook } from './attempts.ts'
+
+/** Older than any receiver accepts: libraries allow five minutes. */
+const TOO_OLD_MS = 10 * 60 * 1000
+
+interface CallFacts {
+  /** The number of what is certified: with the time, its requests have ids of their own. */
+  candidate: number
+  partnerId: number
+  environment: Environment
+  requestedAt: Date
+  now: Date
+}
+
+/** The request of a check, before it is signed. */
+interface CertificationCall {
+  id: string
+  /** What is signed. */
+  body: string
+  /** What is sent. */
+  sentBody: string
+  at: Date
+  /** Signed with a secret that is not the receiver's. */
+  isForged: boolean
+}
+
+/** The request of a check. `repeated` is `valid` again, byte for byte apart from its time and signature. */
+function certificationCall(
+  check: CertificationCheck,
+  { candidate, partnerId, environment, requestedAt, now }: CallFacts,
+): CertificationCall {
+  const type = check === 'unknown_type' ? UNKNOWN_TYPE : CERTIFICATION_TYPE
+  const body = certificationBody(type, requestedAt, { partner_id: partnerId, environment })
+  return {
+    id: `cert_${candidate}_${requestedAt.getTime()}_${check === 'repeated' ? 'valid' : check}`,
+    body,
+    sentBody: check === 'changed_body' ? withOneByteChanged(body) : body,
+    at: new Date(now.getTime() - (check === 'old_timestamp' ? TOO_OLD_MS : 0)),
+    isForged: check === 'forged_signature',
+  }
+}
+
+interface Dependencies {
+  sql: Sql
+  environment: Environment
+  send: SendWebhook
+  encryptionKeys: readonly Buffer[]
+  /** Starts the workflow that sends what was held; the comparison starts it if this fails. */
+  startEndpoint: (endpointId: number) => Promise<unknown>
+}
+
+/** What an operator sees of a check: no URL, no body. Without a response, the checks after it are not sent. */
+export type CheckOutcome = Pick<CheckReport, 'result' | 'received'> & { isAnswered: boolean }
+
+export function certificationActivities(dependencies: Dependencies) {
+  const { sql, environment, send, encryptionKeys, startEndpoint } = dependencies
+  return {
+    /**
+     * Makes one call of a certification and writes down what came of it. Made again after a crash, it repeats the same id.
+     *
+     * @returns `null` if the candidate was replaced or dropped meanwhile.
+     */
+    async certify(request: CertificationRequest, check: CertificationCheck): Promise<CheckOutcome | null> {
+      const candidate = await candidateOf(sql, request, encryptionKeys)
+      if (candidate === undefined) return null
+      const outcome = await send(callOf(check, { ...request, ...candidate, environment }))
+      const isAnswered = outcome.status !== null
+      const clock = clockAdvice(outcome.responseHeaders?.date, Date.now())
+      const valid = candidate.checks.find((report) => report.check === 'valid')?.result
+      const report = judgeCheck(check, outcome, { valid, clock })
+      await writeReports(sql, request, isAnswered ? [report] : [report, ...notSent(check)])
+      return { result: report.result, received: report.received, isAnswered }
+    },
+
+    /** Ends a certification; if it passed, the endpoint switches to the URL. */
+    async endCertification(request: CertificationRequest): Promise<string> {
+      const { result, switched } = await endCertification(sql, request)
+      if (switched !== undefined) await startEndpoint(switched).catch(() => undefined)
+      return result
+    },
+  }
+}
+
+interface Call extends CertificationRequest {
+  url: string
+  secret: string
+  environment: Environment
+}
+
+/** The request of a check, signed or forged. */
+function callOf(check: CertificationCheck, { url, secret, requestedAt, ...facts }: Call) {
+  const at = { requestedAt: new Date(requestedAt), now: new Date() }
+  const { sentBody, isForged, ...signed } = certificationCall(check, { ...facts, ...at })
+  const secrets = [isForged ? generateSecret() : secret]
+  return { url, headers: signedHeaders({ ...signed, secrets }), body: sentBody }
+}
+
+interface PingDependencies {
+  sql: Sql
+  environment: Environment
+  send: SendWebhook
+  encryptionKeys: readonly Buffer[]
+}
+
+/** Makes a test request, signed with every live secret. `null` if the endpoint has no URL. */
+export function pingEndpointActivity({ sql, environment, send, encryptionKeys }: PingDependencies) {
+  return async (endpointId: number): Promise<PingOutcome | null> => {
+    const { url, partner_id: partnerId } = await sql
+      .selectFrom('endpoints')
+      .select(['url', 'partner_id'])
+      .where('id', '=', endpointId)
+      .executeTakeFirstOrThrow()
+    if (url === null) return null
+    const secrets = await signingSecrets(sql, endpointId, encryptionKeys)
+    return sendPing({ url, partnerId, environment, secrets }, send)
+  }
+}

@@ -1,0 +1,151 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { instant, oneOf } from './database/columns.ts'
+import { jsonb, pages, type Sql } from './database/sql.ts'
+
+/** `failed`: nothing was done, or not all of it; `unknown`: it may have been done, since no answer came. */
+export const auditOutcomes = ['begun', 'done', 'failed', 'unknown'] as const
+
+/**
+ * What staff did, and what partners did to their own endpoints or asked us to erase: when, to whom. What is one transaction
+ * has one row, `done`, which is part of it; everything else has two: `begun` before, and one that names it by `begunId` and
+ * says what came of it. Rows are only added; a trigger refuses everything else.
+ */
+export const AuditEntry = defineEntity({
+  name: 'AuditEntry',
+  tableName: 'audit',
+  properties: {
+    id: p.bigint('number').primary().generated('by default as identity'),
+    at: instant().defaultRaw('clock_timestamp()'),
+    /** A key, the name that staff gave, or what of the service acted. */
+    actor: p.text(),
+    action: p.text(),
+    outcome: p.text().$type<(typeof auditOutcomes)[number]>(),
+    begunId: p.bigint('number').nullable(),
+    partnerId: p.integer().nullable(),
+    leadId: p.integer().nullable(),
+    detail: p.json<Record<string, unknown>>().nullable(),
+    /** Where a staff command ran: the operating system's user and the host. */
+    osUser: p.text().nullable(),
+    host: p.text().nullable(),
+    /** The login that PostgreSQL checked, whatever the actor’s name; no grant lets a session write it. */
+    databaseUser: p.text().defaultRaw('session_user'),
+  },
+  checks: [
+    { name: 'audit_outcome_check', expression: oneOf('outcome', auditOutcomes) },
+    {
+      name: 'audit_begun_check',
+      expression:
+        "case outcome when 'begun' then begun_id is null when 'done' then true else begun_id is not null end",
+    },
+  ],
+  uniques: [{ name: 'audit_begun_id_unique', properties: ['begunId'] }],
+  indexes: [
+    { name: 'audit_at_index', properties: ['at'] },
+    { name: 'audit_partner_id_index', properties: ['partnerId', 'at'] },
+    {
+      name: 'audit_lead_id_index',
+      expression: 'create index audit_lead_id_index on audit (lead_id, id) where lead_id is not null',
+    },
+  ],
+})
+
+/** An action by staff, or by a partner on its own endpoint. `detail` holds ids, settings and counts, never secrets or personal data. */
+export interface AuditedAction {
+  action: string
+  partnerId?: number
+  leadId?: number
+  detail?: Record<string, unknown>
+}
+
+interface AuditRow extends AuditedAction {
+  outcome: (typeof auditOutcomes)[number]
+  /** The `begun` row whose result this row reports. */
+  begunId?: number
+}
+
+/** From where a person acts: the operating system's user and the host. */
+export interface ActingFrom {
+  osUser: string
+  host: string
+}
+
+/**
+ * Adds a row to the audit, in the transaction of what it is about.
+ *
+ * @param actor who acts; staff with where they act from.
+ * @returns the row's id.
+ */
+export async function recordAudit(
+  sql: Sql,
+  actor: string | ({ name: string } & ActingFrom),
+  { action, outcome, begunId, partnerId, leadId, detail }: AuditRow,
+): Promise<number> {
+  const { name, osUser, host } = typeof actor === 'string' ? { name: actor, osUser: null, host: null } : actor
+  const { id } = await sql
+    .insertInto('audit')
+    .values({
+      actor: name,
+      action,
+      outcome,
+      begun_id: begunId ?? null,
+      partner_id: partnerId ?? null,
+      lead_id: leadId ?? null,
+      detail: jsonb(detail ?? null),
+      os_user: osUser,
+      host,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+const columns = [
+  'id',
+  'at',
+  'actor',
+  'action',
+  'outcome',
+  'begun_id',
+  'partner_id',
+  'lead_id',
+  'detail',
+  'os_user',
+  'host',
+  'database_user',
+] as const
+
+export interface AuditFilter {
+  partner?: number
+  lead?: number
+  actor?: string
+  action?: string
+  since?: Date
+  until?: Date
+  limit: number
+}
+
+/** Rows of the audit, newest first. */
+export async function findAudit(sql: Sql, filter: AuditFilter) {
+  const { partner, lead, actor, action, since, until, limit } = filter
+  let query = sql.selectFrom('audit').select(columns)
+  if (partner !== undefined) query = query.where('partner_id', '=', partner)
+  if (lead !== undefined) query = query.where('lead_id', '=', lead)
+  if (actor !== undefined) query = query.where('actor', '=', actor)
+  if (action !== undefined) query = query.where('action', '=', action)
+  if (since !== undefined) query = query.where('at', '>=', since)
+  if (until !== undefined) query = query.where('at', '<', until)
+  return query.orderBy('id', 'desc').limit(limit).execute()
+}
+
+/** Rows in memory at a time. */
+const PAGE = 1000
+
+/** All rows of a time, oldest first, read in pages. */
+export async function* auditRows(sql: Sql, { since, until }: Pick<AuditFilter, 'since' | 'until'>) {
+  let rows = sql.selectFrom('audit').select(columns)
+  if (since !== undefined) rows = rows.where('at', '>=', since)
+  if (until !== undefined) rows = rows.where('at', '<', until)
+  const read = (after: number, limit: number) =>
+    rows.where('id', '>', after).orderBy('id').limit(limit).execute()
+  for await (const page of pages(PAGE, 0, read, ({ id }) => id)) yield* page
+}

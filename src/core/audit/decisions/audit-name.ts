@@ -1,2 +1,0 @@
-/** How the audit names a key that acts. */
-export const auditName = (keyId: number) => `key ${keyId}`

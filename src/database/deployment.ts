@@ -1,0 +1,145 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { sql as raw } from 'kysely'
+import { v4 as uuid } from 'uuid'
+import { type Environment, environments } from '../values.ts'
+import { instant, oneOf } from './columns.ts'
+import type { Orm } from './orm.ts'
+import { migrate } from './schema-version.ts'
+import { type Sql, sqlOf } from './sql.ts'
+
+/** Whose record this database holds: its one row is made once and stays. */
+export const Deployment = defineEntity({
+  name: 'Deployment',
+  tableName: 'deployment',
+  properties: {
+    id: p.uuid().primary(),
+    environment: p.text().$type<Environment>(),
+    createdAt: instant().defaultRaw('now()'),
+    /** In seconds since 2026; staff raise it when the record was restored: see `epoch.ts`. */
+    epoch: p.integer(),
+  },
+  checks: [{ name: 'deployment_environment_check', expression: oneOf('environment', environments) }],
+  indexes: [
+    {
+      name: 'deployment_only_one_index',
+      expression: 'create unique index deployment_only_one_index on deployment ((true))',
+    },
+  ],
+})
+
+/** Epochs count seconds, the first one too, so that one that the record forgot is not given again. */
+const secondsSince2026 = raw<number>`extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00Z')::int`
+
+/** How many numbers are left out: those that were given before the restore, and forgotten, are among them. */
+const LEADS_LEFT_OUT = 1_000_000
+const IDS_LEFT_OUT = 1000
+export const SEQUENCES_LEFT_OUT = 1000
+/** Leads that one statement changes, so that none is so long that its connection is taken for dead. */
+const BATCH = 50_000
+
+/**
+ * Begins another epoch of the record, after PostgreSQL came back with less than it had: ids and sequences skip those that
+ * may have been given. A lead's workflow does nothing more before it has read the record, to which the comparison tells it; the
+ * partners are told, too. In a transaction.
+ *
+ * @returns the epoch after it.
+ */
+export async function raiseEpoch(trx: Sql): Promise<number> {
+  const restored_at = raw<Date>`clock_timestamp()`
+  // nobody records an event of an earlier epoch after this
+  await raw`lock table leads in exclusive mode`.execute(trx)
+  const { epoch } = await trx
+    .updateTable('deployment')
+    .set({ epoch: raw<number>`greatest(epoch + 1, ${secondsSince2026})` })
+    .returning('epoch')
+    .executeTakeFirstOrThrow()
+  const { last } = await trx
+    .selectFrom('leads')
+    .select((eb) => eb.fn.max('id').as('last'))
+    .executeTakeFirstOrThrow()
+  for (let after = 0; after < (last ?? 0); after += BATCH)
+    await trx
+      .updateTable('leads')
+      .set((eb) => ({ next_sequence: eb('next_sequence', '+', SEQUENCES_LEFT_OUT), restored_at }))
+      .where('id', '>', after)
+      .where('id', '<=', after + BATCH)
+      .execute()
+  await trx
+    .updateTable('partners')
+    .set({ restored_at })
+    .where(raw<boolean>`exists (select from leads where partner_id = partners.id)`)
+    .execute()
+  await raw`
+    select setval(
+      format('%I.%I', schemaname, sequencename)::regclass,
+      least(max_value, coalesce(last_value, 0)
+        + case when sequencename = 'leads_id_seq' then ${LEADS_LEFT_OUT}::int else ${IDS_LEFT_OUT}::int end)
+    )
+    from pg_sequences where schemaname = current_schema()`.execute(trx)
+  return epoch
+}
+
+/** The database holds the record of the other environment; `message` is one line that says what to do. */
+export class OtherEnvironment extends Error {
+  constructor(stored: Environment, asked: Environment) {
+    super(
+      `This database belongs to a ${stored} deployment, and ENVIRONMENT is ${asked}: point DATABASE_URL at the ${asked} database, or set ENVIRONMENT=${stored}.`,
+    )
+  }
+}
+
+/**
+ * The id of the deployment that the database belongs to. The first program that asks sets its environment, forever.
+ *
+ * @throws {OtherEnvironment} when it is one of the other environment.
+ */
+export async function requireDeployment(sql: Sql, environment: Environment): Promise<string> {
+  const find = findDeployment(sql)
+  let stored = await find.executeTakeFirst()
+  if (stored === undefined) {
+    await create(sql, environment)
+    stored = await find.executeTakeFirstOrThrow()
+  }
+  if (stored.environment !== environment) throw new OtherEnvironment(stored.environment, environment)
+  return stored.id
+}
+
+const findDeployment = (sql: Sql) => sql.selectFrom('deployment').select(['id', 'environment'])
+
+/** If several programs do this at once, one of them wins. */
+async function create(sql: Sql, environment: Environment): Promise<void> {
+  await sql
+    .insertInto('deployment')
+    .values({ id: uuid(), environment, epoch: secondsSince2026 })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** Caches the result of `require` once it succeeds. Concurrent calls share one request. */
+export function remembered(require: () => Promise<string>): () => Promise<string> {
+  let known: Promise<string> | undefined
+  return () => {
+    known ??= require().catch((error: unknown) => {
+      known = undefined
+      throw error
+    })
+    return known
+  }
+}
+
+/**
+ * Brings the schema of a deployment's database up to date; that of the other environment stays untouched.
+ *
+ * @returns how many migrations were applied.
+ * @throws {OtherEnvironment}
+ */
+export async function migrateDeployment(orm: Orm, environment: Environment): Promise<number> {
+  const sql = sqlOf(orm)
+  const { rows } = await raw<{ known: boolean }>`
+    select to_regclass('deployment') is not null as known`.execute(sql)
+  const isMade = rows[0]?.known && (await findDeployment(sql).executeTakeFirst()) !== undefined
+  if (isMade) await requireDeployment(sql, environment)
+  const applied = await migrate(orm)
+  await requireDeployment(sql, environment)
+  return applied
+}

@@ -1,0 +1,129 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { type Compilable, type Expression, type Kysely, sql as raw } from 'kysely'
+import { isLockTimeout } from './errors.ts'
+import type { Tables } from './orm.ts'
+
+/** Typed SQL, made from the entities: on the connection pool, or in a transaction. */
+export type Sql = Kysely<Tables>
+export type Em = EntityManager
+
+export function sqlOf({ em }: { em: Em }): Sql {
+  return em.getKysely<Tables>()
+}
+
+/** Typed SQL in the transaction that `em` is in. */
+export function sqlIn(em: Em): Sql {
+  return em.getKysely<Tables>()
+}
+
+/** Whether PostgreSQL answers. */
+export async function isReachable(sql: Sql): Promise<boolean> {
+  await raw`select 1`.execute(sql)
+  return true
+}
+
+/** Runs `work` in the caller's transaction if there is one, and otherwise in one of its own. */
+export const inTransaction = <Result>(sql: Sql, work: (trx: Sql) => Promise<Result>): Promise<Result> =>
+  sql.isTransaction ? work(sql) : sql.transaction().execute(work)
+
+/** Reads in one snapshot: what several statements find is of one moment. */
+export const inSnapshot = <const Found>(sql: Sql, read: (snapshot: Sql) => Promise<Found>): Promise<Found> =>
+  sql.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read)
+
+/** A value for a jsonb column: the driver would turn an array or a string into something else. */
+export function jsonb<Value>(value: Value) {
+  return value === null ? null : raw<Value>`${JSON.stringify(value)}::jsonb`
+}
+
+/** Pages of `size` rows that `read` answers, each from the place of the last row of the page before. */
+export async function* pages<Row, Place>(
+  size: number,
+  first: Place,
+  read: (after: Place, limit: number) => Promise<Row[]>,
+  placeOf: (row: Row) => Place,
+): AsyncGenerator<Row[]> {
+  let after = first
+  for (;;) {
+    const rows = await read(after, size)
+    const last = rows.at(-1)
+    if (last === undefined) return
+    yield rows
+    if (rows.length < size) return
+    after = placeOf(last)
+  }
+}
+
+/** Takes the id of a row before it is inserted: what is sealed in it is bound to the id. */
+export async function nextId(sql: Sql, table: 'endpoint_secrets'): Promise<number> {
+  const { rows } = await raw<{ id: number }>`
+    select nextval(pg_get_serial_sequence(${table}, 'id'))::int as id`.execute(sql)
+  if (rows[0] === undefined) throw new Error('a sequence has no value')
+  return rows[0].id
+}
+
+/** How far this process's clock is ahead of PostgreSQL's, in seconds; exact to half of the way there and back. */
+export async function clockAheadSeconds(sql: Sql): Promise<number> {
+  const before = Date.now()
+  const { rows } = await raw<{ now: Date }>`select clock_timestamp() as now`.execute(sql)
+  const between = (before + Date.now()) / 2
+  const [row] = rows
+  if (row === undefined) throw new Error('a clock has no row')
+  return (between - row.now.getTime()) / 1000
+}
+
+/** Stands in a compiled query for a value that each execution brings. */
+class Parameter {
+  readonly name: PropertyKey
+  constructor(name: PropertyKey) {
+    this.name = name
+  }
+}
+
+type ValueOf<Values> = <Name extends keyof Values>(name: Name) => Expression<Values[Name]>
+
+/**
+ * A query that is built and compiled at its first use only, which takes as long as to decrypt a value or two: for
+ * what is asked again and again. Its text must depend on nothing but its code.
+ *
+ * @param build asks for the stand-in of each value by its name: `value('leadId')`.
+ */
+export function compiledOnce<Values extends object>() {
+  return <Row>(build: (sql: Sql, value: ValueOf<Values>) => Compilable<Row>) => {
+    const value: ValueOf<Values> = (name) => raw`${new Parameter(name)}`
+    let compiled: ReturnType<Compilable<Row>['compile']> | undefined
+    return async (sql: Sql, values: Values): Promise<Row[]> => {
+      compiled ??= build(sql, value).compile()
+      const parameters = compiled.parameters.map((parameter) =>
+        parameter instanceof Parameter ? values[parameter.name as keyof Values] : parameter,
+      )
+      const { rows } = await sql.executeQuery<Row>({ ...compiled, parameters })
+      return rows
+    }
+  }
+}
+
+/** What has no row to lock, in the order in which a transaction takes more than one. */
+export const locks = [
+  /** While migrations are applied, or roles get their rights. */
+  'migration',
+  /** While a process notes the encryption key that it begins to use. */
+  'encryption_keys',
+  /** Of a hash of an address. */
+  'mails_of_address',
+] as const
+export type Lock = (typeof locks)[number]
+
+/**
+ * Holds a lock until the transaction ends, of one key if given. What it protects is read by a later statement. It gives the
+ * transaction no id, which list-events would wait for.
+ *
+ * @throws {Error} which lock it is, if it is held for longer than the session's `lock_timeout`; tell by `isLockTimeout`.
+ */
+export async function takeLock(trx: Sql, lock: Lock, key: string | number = ''): Promise<void> {
+  await raw`select pg_advisory_xact_lock(hashtext(${lock}), hashtext(${String(key)}))`
+    .execute(trx)
+    .catch((error: unknown) => {
+      if (!isLockTimeout(error)) throw error
+      throw new Error(`another process holds the lock "${lock}"`, { cause: error })
+    })
+}

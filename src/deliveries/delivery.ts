@@ -1,0 +1,215 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { sql as raw } from 'kysely'
+import { instant, oneOf } from '../database/columns.ts'
+import type { Sql } from '../database/sql.ts'
+import { LeadEvent } from '../leads/lead-event.ts'
+import { Lead } from '../leads/lead.ts'
+import { Partner } from '../partners/partner.ts'
+import { HOUR_MS } from '../values.ts'
+import { type DeliveryState, deliveryStates, LEASE_MS } from './delivery-states.ts'
+
+/** One event to the partner's endpoint; its attempts are its HTTP requests. */
+export const Delivery = defineEntity({
+  name: 'Delivery',
+  tableName: 'deliveries',
+  properties: {
+    event: () => p.oneToOne(LeadEvent).owner().primary().deleteRule('restrict'),
+    lead: () => p.manyToOne(Lead).deleteRule('restrict'),
+    partner: () => p.manyToOne(Partner).deleteRule('restrict'),
+    sequence: p.integer(),
+    /** The request body, byte for byte the same on every attempt. */
+    body: p.text(),
+    state: p.text().$type<DeliveryState>().default('pending'),
+    /** The endpoint's round in which it failed last; 0 if it has not. */
+    round: p.integer().default(0),
+    /** The place in the retry schedule, in that round. */
+    failures: p.integer().default(0),
+    nextAttemptAt: instant(),
+    /** When the schedule's last attempt but one was made; null before it. */
+    lastButOneAt: instant().nullable(),
+    /** The attempt that may settle this delivery, until `leasedUntil`. */
+    lease: p.text().nullable(),
+    leasedUntil: instant().nullable(),
+    /** How many of the latest attempts in a row did not come to their end. */
+    interruptions: p.integer().default(0),
+    settledAt: instant().nullable(),
+    /** Since when a settled delivery waits to be sent once more. */
+    resendRequestedAt: instant().nullable(),
+    /** Why its latest attempt could not begin, for staff; null since one began. */
+    fault: p.text().nullable(),
+    /** The partner's request that caused the event; null for what happened without one. */
+    requestId: p.uuid().nullable(),
+  },
+  checks: [
+    { name: 'deliveries_state_check', expression: oneOf('state', deliveryStates) },
+    { name: 'deliveries_sequence_check', expression: 'sequence >= 1 and failures >= 0' },
+    { name: 'deliveries_settled_check', expression: "(state = 'pending') = (settled_at is null)" },
+    { name: 'deliveries_lease_check', expression: '(lease is null) = (leased_until is null)' },
+  ],
+  uniques: [{ name: 'deliveries_sequence_unique', properties: ['lead', 'sequence'] }],
+  indexes: [
+    { name: 'deliveries_state_index', properties: ['state', 'partner', 'event'] },
+    {
+      name: 'deliveries_open_index',
+      expression: `create index deliveries_open_index on deliveries (partner_id, next_attempt_at) where state = 'pending'`,
+    },
+  ],
+})
+
+/** What a new lease writes: only its holder, an attempt, sends and settles the delivery. */
+export const leaseOf = (attemptId: string) => ({
+  lease: attemptId,
+  leased_until: raw<Date>`clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'`,
+})
+
+/** What the end of a lease writes. */
+export const noLease = { lease: null, leased_until: null }
+
+/**
+ * Whether a delivery has a lease that holds, as far as PostgreSQL's clock tells. One that ends further ahead than a lease is
+ * long was taken before that clock was set back.
+ */
+export const isLeased = raw<boolean>`coalesce(leased_until > clock_timestamp()
+  and leased_until <= clock_timestamp() + ${raw.lit(LEASE_MS)} * interval '1 millisecond', false)`
+
+/** Whether this process may take the lease of a delivery, `null` if nobody has it. */
+export type MayTake = (lease: string | null) => boolean
+
+/**
+ * Judges when the lease of another attempt may be taken: once this process has known it for as long as a lease is long, by
+ * its own monotonic clock. By then its holder sends nothing any more, whatever became of its process, and however the clocks
+ * of all machines were set meanwhile.
+ */
+export function createLeaseJudge(monotonicMs = () => performance.now()): MayTake {
+  const knownSince = new Map<string, number>()
+  return (lease) => {
+    if (lease === null) return true
+    const nowMs = monotonicMs()
+    // in the order in which they became known; most have ended well
+    for (const [known, sinceMs] of knownSince) {
+      if (nowMs - sinceMs < HOUR_MS) break
+      knownSince.delete(known)
+    }
+    const sinceMs = knownSince.get(lease) ?? nowMs
+    knownSince.set(lease, sinceMs)
+    return nowMs - sinceMs >= LEASE_MS
+  }
+}
+
+/**
+ * As `inRound` says, for a delivery and its endpoint under their names in a statement: how often it has failed, and since
+ * when it is due, or when it will be.
+ */
+export function countedOf(delivery: 'd' | 'deliveries', endpoint: 'e' | 'endpoints') {
+  const [d, e] = [raw.table(delivery), raw.table(endpoint)]
+  return {
+    failures: raw<number>`case when ${d}.round = ${e}.round then ${d}.failures else 0 end`,
+    nextAttemptAt: raw<Date>`greatest(case when ${d}.round in (0, ${e}.round) then ${d}.next_attempt_at end, ${e}.since)`,
+  }
+}
+
+/** Whether a delivery, `d` in the statement, is the first open one of its lead: those after it wait, however old they are. */
+export const isFirstOpen = raw<boolean>`not exists (
+  select from deliveries earlier
+  where earlier.lead_id = d.lead_id and earlier.state = 'pending' and earlier.sequence < d.sequence
+)`
+
+/** The first open delivery of its lead, for an open one of `deliveries` that is sent after it. */
+export const waitsFor = raw<{ event_id: string; sequence: number } | null>`(
+  select json_build_object('event_id', earlier.event_id, 'sequence', earlier.sequence)
+  from deliveries earlier
+  where deliveries.state = 'pending' and earlier.lead_id = deliveries.lead_id
+    and earlier.state = 'pending' and earlier.sequence < deliveries.sequence
+  order by earlier.sequence limit 1
+)`
+
+/**
+ * The sequence of an event's webhook; `null` if it is not sent. A subquery, so that it is looked up for the rows of a page
+ * alone.
+ *
+ * @param eventId the column that has the event's id.
+ */
+export const sequenceOf = (eventId: string) =>
+  raw<number | null>`(select sequence from deliveries where event_id = ${raw.ref(eventId)})`
+
+/** The bytes of its webhook; `null` if it is not sent, or will not be. */
+export const bodyOf = (eventId: string) =>
+  raw<
+    string | null
+  >`(select body from deliveries where event_id = ${raw.ref(eventId)} and state <> 'canceled')`
+
+/** How far a lead's deliveries are in the record. */
+export interface DeliveryQueue {
+  /** The lead's first open delivery; `last + 1` when none is open. */
+  next: number
+  last: number
+}
+
+/** The whole queue: what is between them is sent in order, and a sequence that was left out takes no time. */
+export async function deliveryQueue(sql: Sql, leadId: number): Promise<DeliveryQueue> {
+  const row = await sql
+    .selectFrom('leads')
+    .select((eb) => [
+      raw<number>`next_sequence - 1`.as('last'),
+      eb
+        .selectFrom('deliveries')
+        .select((open) => open.fn.min('sequence').as('next'))
+        .where('lead_id', '=', leadId)
+        .where('state', '=', 'pending')
+        .as('next'),
+    ])
+    .where('id', '=', leadId)
+    .executeTakeFirst()
+  const last = row?.last ?? 0
+  return { next: row?.next ?? last + 1, last }
+}
+
+const PAGE = 1000
+
+/** What is written when an open delivery is canceled. */
+export const canceled = {
+  state: 'canceled' as const,
+  settled_at: raw<Date>`clock_timestamp()`,
+  ...noLease,
+}
+
+/**
+ * Cancels a partner's open deliveries, each page in its own transaction. Skips locked rows, and may miss new ones:
+ * `cancelRest` cancels those.
+ *
+ * @returns how many, and when it began, by PostgreSQL's clock.
+ */
+export async function cancelPages(sql: Sql, partnerId: number): Promise<{ canceled: number; began: Date }> {
+  const { began } = await sql.selectNoFrom(raw<Date>`clock_timestamp()`.as('began')).executeTakeFirstOrThrow()
+  let total = 0
+  for (let count = PAGE; count === PAGE; total += count) {
+    const { numUpdatedRows } = await sql
+      .with('page', (cte) =>
+        cte
+          .selectFrom('deliveries')
+          .select('event_id')
+          .where('partner_id', '=', partnerId)
+          .where('state', '=', 'pending')
+          .limit(PAGE)
+          .forUpdate()
+          .skipLocked(),
+      )
+      .updateTable('deliveries')
+      .from('page')
+      .set(canceled)
+      .whereRef('deliveries.event_id', '=', 'page.event_id')
+      .executeTakeFirstOrThrow()
+    count = Number(numUpdatedRows)
+  }
+  return { canceled: total, began }
+}
+
+export async function cancelRest(trx: Sql, partnerId: number): Promise<number> {
+  const { numUpdatedRows } = await trx
+    .updateTable('deliveries')
+    .set(canceled)
+    .where('partner_id', '=', partnerId)
+    .where('state', '=', 'pending')
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows)
+}

@@ -1,0 +1,283 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { latestAttempts } from './attempt.ts'
+import {
+  AFTER_ALL,
+  attemptTrigger,
+  deliveryState,
+  findDeliveries,
+  nextAttemptOf,
+  unknownEvent,
+  unsentEvent,
+} from './list-deliveries.ts'
+import { isUnsent } from './resend-webhook.ts'
+import { inSnapshot } from '../database/sql.ts'
+import { ownsLead } from '../leads/read-lead.ts'
+import type { RouteDependencies } from '../http/dependencies.ts'
+import { deliveryStatuses } from './delivery-states.ts'
+import { formatTimestamp } from '../values.ts'
+import { invalidPayload, unknownLead } from '../http/errors.ts'
+import { diagnoseStatus } from '../webhooks/diagnosis.ts'
+import { signatureHeaders, signedHeaders } from '../webhooks/signature.ts'
+import { eventCursor } from '../http/cursors.ts'
+import { eventName } from '../leads/event-schema.ts'
+import { eventId, ownLeadId, timestamp } from '../http/fields.ts'
+import { EXAMPLE_SECRET } from '../http/json-schema.ts'
+import { operation } from '../http/operation.ts'
+import {
+  attemptNumber,
+  errorCode,
+  httpStatus,
+  ofEvent,
+  ofLead,
+  pageLimit,
+  strictBody,
+  stringMap,
+  success,
+  webhookSequence,
+} from '../http/schemas.ts'
+
+const body = strictBody({
+  event_id: eventId
+    .optional()
+    .describe(
+      'Only this webhook, with the bodies that your endpoint answered. Send it without `lead_id`, `states` and `after`.',
+    ),
+  lead_id: ownLeadId.optional().describe('Only this lead’s deliveries; by default those of all leads.'),
+  states: z
+    .array(deliveryState, 'must be a list')
+    .min(1, 'must not be empty')
+    .max(deliveryStatuses.length, `must have at most ${deliveryStatuses.length} states`)
+    .optional()
+    .describe('`pending` includes `held`: open deliveries to a paused endpoint.'),
+  after: eventCursor
+    .nullish()
+    .describe('The `next` of the previous response: only older deliveries. `null` is the first page.'),
+  limit: pageLimit,
+}).describe('All fields are optional.')
+
+const attempt = z
+  .object({
+    number: attemptNumber,
+    trigger: attemptTrigger,
+    url: z.string().describe('The URL that was called.'),
+    started_at: timestamp,
+    duration_ms: z.int().nullable().describe('`null` while the attempt is in progress.'),
+    status: httpStatus,
+    error_code: errorCode,
+    hint: z.string().nullable().describe('How to fix the failure.'),
+    request_headers: z
+      .object({
+        'webhook-id': ofEvent,
+        'webhook-timestamp': z.string().describe('Seconds since 1970.'),
+        'webhook-signature': z.string().describe('One `v1,…` for each secret that was live.'),
+      })
+      .meta({ id: 'SignatureHeaders' })
+      .nullable()
+      .describe(
+        'The headers that were sent for your signature check; `null` while the attempt is in progress, and if we were interrupted.',
+      ),
+    response_headers: stringMap
+      .nullable()
+      .describe(
+        'What your endpoint answered, up to 2 KB and without headers that may hold credentials. `null` if it did not respond, and once it is deleted: after 30 days by default.',
+      ),
+    response_body: z
+      .string()
+      .nullable()
+      .optional()
+      .describe(
+        'The first 4 KB of it, as text, if the request has `event_id`. A longer one ends with `… (cut)`.',
+      ),
+  })
+  .meta({ id: 'Attempt', description: 'One HTTP request to your endpoint.' })
+
+const delivery = z
+  .object({
+    event_id: ofEvent,
+    event_name: eventName,
+    lead_id: ofLead,
+    lead_erased: z.boolean().describe('Whether the lead is erased: the webhook cannot be resent.'),
+    sequence: webhookSequence,
+    state: deliveryState,
+    created_at: timestamp,
+    next_attempt_at: timestamp
+      .nullable()
+      .describe('`null` if it is held, settled, being attempted now, or waits for another one.'),
+    waits_for: z
+      .object({ event_id: ofEvent, sequence: webhookSequence })
+      .meta({ id: 'BlockingWebhook' })
+      .nullable()
+      .describe('The lead’s first open webhook, if this one is sent after it.'),
+    settled_at: timestamp.nullable(),
+    fault: z
+      .string()
+      .nullable()
+      .describe(
+        'Why it cannot be sent at the moment, if that is a fault on our side: it is sent once we have mended that.',
+      ),
+    body: z.string().describe('The body of the webhook: the bytes that every attempt signs and sends.'),
+    attempts: z.array(attempt).describe('The latest 20, oldest first.'),
+  })
+  .meta({ id: 'Delivery', description: 'One event on its way to your endpoint.' })
+
+const exampleId = 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e'
+const exampleBody =
+  '{"type":"contract_signed","timestamp":"2026-03-09T10:30:00Z","data":{"event_id":"evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e","event_name":"contract_signed","event_payload":null,"created_at":"2026-03-09 10:30:00","lead_id":1042,"partner_lead_id":"LOAN-2026-118","sequence":3,"environment":"sandbox"}}'
+
+/** Those of the example verify with the example's secret. */
+const exampleHeaders = signatureHeadersOf(exampleId, {
+  signed_at: new Date('2026-03-09T10:30:00Z'),
+  signature: signedHeaders({
+    id: exampleId,
+    body: exampleBody,
+    at: new Date('2026-03-09T10:30:00Z'),
+    secrets: [EXAMPLE_SECRET],
+  })['webhook-signature'],
+})
+
+const notAlone = () =>
+  invalidPayload(
+    'Invalid request: event_id is of one webhook: send it without lead_id, states and after, or leave it out.',
+    [{ field: 'event_id', problem: 'must be sent without lead_id, states and after' }],
+  )
+
+const schema = operation({
+  operationId: 'getDeliveries',
+  tags: ['Deliveries'],
+  summary: 'List webhook deliveries',
+  description: `Returns one delivery for each event that is sent to your endpoint, with its attempts and what your endpoint answered. To check a signature by hand, sign \`<webhook-id>.<webhook-timestamp>.<body>\` with your secret; that of the example is \`${EXAMPLE_SECRET}\`. With \`event_id\`, the bodies that your endpoint answered are there too: reading one is recorded as a read of personal data, since it may hold some.`,
+  body,
+  bodyExamples: {
+    'of one lead': { lead_id: 1042 },
+    'all that wait': { states: ['pending', 'held'], limit: 20 },
+    'one, with the answers of your endpoint': { event_id: exampleId },
+  },
+  response: z.object({
+    success,
+    data: z.array(delivery).describe('Newest first.'),
+    next: z.string().nullable().describe('The next page’s `after`; `null` on the last page.'),
+  }),
+  responseDescription: 'A page of deliveries.',
+  responseExamples: {
+    page: {
+      success: true,
+      data: [
+        {
+          event_id: exampleId,
+          event_name: 'contract_signed',
+          lead_id: 1042,
+          lead_erased: false,
+          sequence: 3,
+          state: 'pending',
+          created_at: '2026-03-09 10:30:00',
+          next_attempt_at: '2026-03-09 10:35:07',
+          waits_for: null,
+          settled_at: null,
+          fault: null,
+          body: exampleBody,
+          attempts: [
+            {
+              number: 1,
+              trigger: 'scheduled',
+              url: 'https://lender.example.com/webhooks',
+              started_at: '2026-03-09 10:30:00',
+              duration_ms: 41,
+              status: 503,
+              error_code: 'http_error',
+              hint: diagnoseStatus(503).hint,
+              request_headers: exampleHeaders,
+              response_headers: { 'content-type': 'text/plain', 'retry-after': '300' },
+            },
+          ],
+        },
+      ],
+      next: null,
+    },
+  },
+  errors: [notAlone(), unsentEvent(), unknownLead(), unknownEvent()],
+})
+
+type Options = Pick<RouteDependencies, 'sql'>
+
+/** POST /get-deliveries (extension): a partner's webhooks with their attempts, newest first. */
+export const getDeliveries: FastifyPluginAsyncZod<Options> = async (app, { sql }) => {
+  app.post('/get-deliveries', {
+    schema,
+    handler: async (request) => {
+      const { partnerId } = request
+      const { event_id: asked, limit } = request.body
+      const filter = await filterOf(request)
+      const withBodies = asked !== undefined
+      // a delivery and its attempts, as they are at one moment
+      const { found, attempts } = await inSnapshot(sql, async (snapshot) => {
+        const rows = await findDeliveries(snapshot, { ...filter, limit: limit + 1 })
+        const ids = rows.map((row) => row.event_id)
+        return { found: rows, attempts: await latestAttempts(snapshot, ids, withBodies) }
+      })
+      if (asked !== undefined && found.length === 0)
+        throw (await isUnsent(sql, partnerId, asked)) ? unsentEvent() : unknownEvent()
+      const page = found.slice(0, limit)
+      if (asked !== undefined) request.leadId = page[0]?.lead_id
+      const data = page.map((row) => toWire(row, attempts.get(row.event_id) ?? []))
+      const last = found.length > limit ? page.at(-1) : undefined
+      return { success: true as const, data, next: last?.event_id ?? null }
+    },
+  })
+
+  async function filterOf(request: FastifyRequest & { body: z.output<typeof body> }) {
+    const { partnerId } = request
+    const { event_id: asked, lead_id: lead, states, after } = request.body
+    request.leadId = lead
+    if (asked !== undefined) {
+      if ((lead ?? states ?? after ?? null) !== null) throw notAlone()
+      return { partnerId, eventId: asked }
+    }
+    if (lead !== undefined && !(await ownsLead(sql, partnerId, lead))) throw unknownLead()
+    return { partnerId, leadId: lead, states, before: after ?? AFTER_ALL }
+  }
+}
+
+type Row = Awaited<ReturnType<typeof findDeliveries>>[number]
+type Attempts = NonNullable<ReturnType<Awaited<ReturnType<typeof latestAttempts>>['get']>>
+
+function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
+  const nextAttemptAt = nextAttemptOf(row)
+  return {
+    event_id: row.event_id,
+    event_name: row.event_name,
+    lead_id: row.lead_id,
+    lead_erased: row.lead_erased,
+    sequence: row.sequence,
+    state: row.state,
+    created_at: formatTimestamp(row.created_at),
+    next_attempt_at: nextAttemptAt && formatTimestamp(nextAttemptAt),
+    waits_for: row.waits_for && { event_id: row.waits_for.event_id, sequence: row.waits_for.sequence },
+    settled_at: row.settled_at && formatTimestamp(row.settled_at),
+    fault: row.fault && 'we cannot read your signing secret',
+    body: row.body,
+    attempts: attempts.map((made) => ({
+      number: made.number,
+      trigger: made.trigger,
+      url: made.url,
+      duration_ms: made.duration_ms,
+      status: made.status,
+      error_code: made.error_code,
+      hint: made.hint,
+      started_at: formatTimestamp(made.started_at),
+      request_headers: signatureHeadersOf(row.event_id, made),
+      response_headers: made.response_headers,
+      ...('response_body' in made && { response_body: made.response_body }),
+    })),
+  }
+}
+
+interface Signed {
+  signed_at: Date | null
+  signature: string | null
+}
+
+function signatureHeadersOf(id: string, { signed_at: at, signature }: Signed) {
+  return at === null || signature === null ? null : signatureHeaders({ id, at, signature })
+}

@@ -1,0 +1,71 @@
+import type { AttemptOutcome } from './attempt-outcome.ts'
+import { ENDPOINT_CAP } from './delivery-states.ts'
+import { withJitter } from './retry-schedule.ts'
+
+const SHORTEST_MS = 1000
+const LONGEST_MS = 5 * 60_000
+
+interface Lane {
+  taken: number
+  /** Those that found no place, less one for each answer since. */
+  turnedAway: number
+  /** How long the latest request took. */
+  latestMs: number
+  /** When it was answered, or the first one of those under way began, on the monotonic clock. */
+  answeredMs: number
+  /** The endpoint let a request time out, and has accepted nothing since: it gets one at a time. */
+  hangs: boolean
+}
+
+export type Places = ReturnType<typeof createPlaces>
+
+/**
+ * The places for requests to each partner, in memory: an endpoint that hangs holds up no other. One for each process.
+ * A place is taken before the lease of a delivery, and given back once the outcome is written.
+ */
+export function createPlaces(random = Math.random, nowMs = () => performance.now()) {
+  const lanes = new Map<number, Lane>()
+  const laneOf = (partnerId: number): Lane => {
+    const known = lanes.get(partnerId)
+    // what was learned of an endpoint that has got nothing for so long, perhaps because it was paused, counts no more
+    if (known && (known.taken > 0 || nowMs() - known.answeredMs < LONGEST_MS)) return known
+    const lane = { taken: 0, turnedAway: 0, latestMs: 0, answeredMs: nowMs(), hangs: false }
+    lanes.set(partnerId, lane)
+    return lane
+  }
+  return {
+    /** Returns whether there was a place. */
+    take(partnerId: number): boolean {
+      const lane = laneOf(partnerId)
+      if (lane.taken >= (lane.hangs ? 1 : ENDPOINT_CAP)) return false
+      if (lane.taken === 0) lane.answeredMs = nowMs()
+      lane.taken += 1
+      return true
+    },
+
+    giveBack(partnerId: number): void {
+      laneOf(partnerId).taken -= 1
+    },
+
+    answered(partnerId: number, { ok, errorCode, durationMs }: AttemptOutcome): void {
+      const lane = laneOf(partnerId)
+      lane.turnedAway = lane.hangs && ok ? 0 : Math.max(0, lane.turnedAway - 1)
+      lane.latestMs = durationMs
+      lane.answeredMs = nowMs()
+      lane.hangs = errorCode === 'timeout' || (lane.hangs && !ok)
+    },
+
+    /**
+     * How long until the turn of one that found no place is likely, in milliseconds. A thousand that came back each
+     * second would cost more than their requests.
+     */
+    turnAwayMs(partnerId: number): number {
+      const lane = laneOf(partnerId)
+      lane.turnedAway += 1
+      // an endpoint that begins to hang shows it before the first timeout
+      const tookMs = Math.max(lane.latestMs, nowMs() - lane.answeredMs)
+      const turnMs = (lane.turnedAway / ENDPOINT_CAP) * tookMs
+      return withJitter(Math.min(Math.max(turnMs, SHORTEST_MS), LONGEST_MS), random)
+    },
+  }
+}

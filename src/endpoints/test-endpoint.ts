@@ -1,0 +1,75 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import {
+  actOnOwnEndpoint,
+  actorOf,
+  orRefusal,
+  requireUrl,
+  selfServiceOff,
+  type SelfServiceRouteDependencies,
+} from './own-endpoint.ts'
+import { ApiError, noObject, unavailable } from '../http/errors.ts'
+import { operation } from '../http/operation.ts'
+import { errorCode, httpStatus, strictBody, success } from '../http/schemas.ts'
+
+const testRequest = z
+  .object({
+    accepted: z.boolean().describe('Whether your endpoint responded with a 2xx status.'),
+    webhook_id: z.string().describe('The header `webhook-id`.'),
+    status: httpStatus,
+    duration_ms: z.int().describe('How long the response took.'),
+    error_code: errorCode,
+    hint: z.string().nullable().describe('What to do about a failure.'),
+  })
+  .meta({ id: 'TestRequest' })
+
+const schema = operation({
+  operationId: 'testEndpoint',
+  tags: ['Endpoint'],
+  summary: 'Send a test request to your endpoint',
+  description:
+    'Sends one signed request of type `endpoint.ping` to your endpoint, even while it is paused, and returns how it responded. It is not an event: it appears in no history and is not retried. Called while one is under way, it returns the response to that one.',
+  body: strictBody({}).describe('Empty.'),
+  bodyExamples: { nothing: {} },
+  response: z.object({ success, data: testRequest }),
+  responseDescription: 'How your endpoint responded.',
+  responseExamples: {
+    accepted: {
+      success: true,
+      data: {
+        accepted: true,
+        webhook_id: 'ping_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
+        status: 200,
+        duration_ms: 84,
+        error_code: null,
+        hint: null,
+      },
+    },
+  },
+  errors: [noObject(), selfServiceOff(), new ApiError('NO_ENDPOINT')],
+})
+
+type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'endpointRequests'>
+
+/** POST /test-endpoint (extension): one signed request that is no event. A worker sends it, as all that endpoints get. */
+export const testEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) => {
+  const { sql, environment, endpointRequests } = options
+  app.post('/test-endpoint', {
+    schema,
+    handler: async (request) => {
+      const { id } = await orRefusal(
+        actOnOwnEndpoint(sql, 'test', actorOf(request, environment), async (_, endpoint) => {
+          requireUrl(endpoint)
+          return { id: endpoint.id, audit: {} }
+        }),
+      )
+      const outcome = await endpointRequests.ping(id).catch((err: unknown) => {
+        request.log.warn({ err }, 'the test request was not made')
+        throw unavailable()
+      })
+      if (outcome === null) throw new ApiError('NO_ENDPOINT')
+      const { ok: accepted, ...rest } = outcome
+      return { success: true as const, data: { accepted, ...rest } }
+    },
+  })
+}

@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto'
+import { defineEntity, p } from '@mikro-orm/core'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type RawBuilder, sql as raw } from 'kysely'
+import { instant } from '../database/columns.ts'
+import { counted, type Retained } from '../database/retained.ts'
+import type { Sql } from '../database/sql.ts'
+import { Lead } from '../leads/lead.ts'
+import { Partner } from '../partners/partner.ts'
+import { open, type Place } from '../seal.ts'
+import { IDEMPOTENCY_KEY, type KeyedCall, storedKey } from '../values.ts'
+import { ApiError, invalidPayload } from './errors.ts'
+
+/** The `Idempotency-Key` of a request, kept 24 h with the answer that it got. */
+export const IdempotencyKey = defineEntity({
+  name: 'IdempotencyKey',
+  tableName: 'idempotency_keys',
+  properties: {
+    partner: () => p.manyToOne(Partner).primary().deleteRule('restrict'),
+    /** Of all calls but create-lead, with the call before it. */
+    key: p.text().primary(),
+    /** Sealed for create-lead, whose body tells of a borrower. */
+    requestHash: p.text(),
+    response: p.text(),
+    /** The lead that create-lead made; its erasure deletes the key. */
+    lead: () => p.manyToOne(Lead).deleteRule('restrict').nullable(),
+    /** Where the signing secret is sealed that belongs to the answer: no second copy of it is made. */
+    secretAt: p.text().nullable(),
+    createdAt: instant().defaultRaw('now()'),
+  },
+  indexes: [
+    { name: 'idempotency_keys_created_at_index', properties: ['createdAt'] },
+    { name: 'idempotency_keys_lead_id_index', properties: ['lead'] },
+  ],
+})
+
+/** A request with an `Idempotency-Key`. */
+export interface KeyedRequest {
+  partnerId: number
+  call: KeyedCall
+  key: string
+  /** A hash of the request's body: the same key with another body is a mistake. */
+  requestHash: string
+}
+
+/** How long a key is remembered. */
+const freshSince = raw<Date>`now() - interval '24 hours'`
+
+/** A hash of what can be guessed would tell who the borrower is. A lead has one key at most. */
+export const requestHashPlace = (leadId: number): Place => `idempotency_keys:${leadId}:request_hash`
+
+interface NewKey extends Pick<KeyedRequest, 'partnerId' | 'call' | 'key'> {
+  /** Sealed, if it tells of a lead. */
+  requestHash: string
+  response: string | RawBuilder<string>
+  leadId: number | null
+}
+
+/** Inserts a key, unless it is there and fresh. Waits for the commit of a concurrent request with the same one. */
+export const insertKey = ({ partnerId, call, key, requestHash, response, leadId }: NewKey) => raw`
+  insert into idempotency_keys (partner_id, key, request_hash, response, lead_id)
+  values (${partnerId}, ${storedKey(call, key)}, ${requestHash}, ${response}, ${leadId}::int)
+  on conflict (partner_id, key) do update
+    set request_hash = excluded.request_hash, response = excluded.response, lead_id = excluded.lead_id,
+      secret_at = null, created_at = now()
+    where idempotency_keys.created_at <= ${freshSince}
+  returning lead_id`
+
+interface Remembered<Answer> {
+  kind: 'replayed'
+  answer: Answer
+  leadId: number | null
+  /** Where the secret is sealed that belongs to the answer. */
+  secretAt: string | null
+}
+interface Conflict {
+  kind: 'conflict'
+  leadId: number | null
+}
+
+/** What an earlier request with the same key was answered, unless its body was another one. */
+export async function findAnswer<Answer>(
+  sql: Sql,
+  { partnerId, call, key, requestHash }: KeyedRequest,
+  encryptionKeys: readonly Buffer[] = [],
+): Promise<Remembered<Answer> | Conflict | undefined> {
+  const row = await sql
+    .selectFrom('idempotency_keys')
+    .select(['request_hash', 'response', 'lead_id', 'secret_at'])
+    .where('partner_id', '=', partnerId)
+    .where('key', '=', storedKey(call, key))
+    .where('created_at', '>', freshSince)
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const { request_hash: stored, lead_id: leadId, secret_at: secretAt } = row
+  const known = leadId === null ? stored : open(stored, requestHashPlace(leadId), encryptionKeys)
+  if (known !== requestHash) return { kind: 'conflict', leadId }
+  return { kind: 'replayed', answer: JSON.parse(row.response) as Answer, leadId, secretAt }
+}
+
+/** Remembers an answer, in the transaction of what it is about. */
+export type Keep<Answer> = (answer: Answer, secretAt?: Place) => Promise<void>
+
+interface Made<Answer> {
+  kind: 'made'
+  answer: Answer
+}
+
+/**
+ * Does `work` once for all requests with the same key: it and its answer are committed together, and a concurrent repeat
+ * waits for that. What `work` throws undoes both, so refusals are not remembered. Without a key, each request does it.
+ */
+async function once<Answer>(
+  sql: Sql,
+  request: KeyedRequest | undefined,
+  work: (sql: Sql, keep: Keep<Answer>) => Promise<Answer>,
+): Promise<Made<Answer> | Remembered<Answer> | Conflict> {
+  if (request === undefined) return { kind: 'made', answer: await work(sql, async () => {}) }
+  return sql.transaction().execute(async (trx) => {
+    const { rows } = await insertKey({ ...request, response: '', leadId: null }).execute(trx)
+    if (rows.length === 0) {
+      const earlier = await findAnswer<Answer>(trx, request)
+      if (earlier === undefined) throw new Error('a key was taken and is not there')
+      return earlier
+    }
+    let isKept = false
+    const answer = await work(trx, async (kept, secretAt) => {
+      await keepAnswer(trx, request, JSON.stringify(kept), secretAt ?? null)
+      isKept = true
+    })
+    if (!isKept) throw new Error(`${request.call} did not keep its answer`)
+    return { kind: 'made', answer }
+  })
+}
+
+async function keepAnswer(
+  trx: Sql,
+  { partnerId, call, key }: KeyedRequest,
+  response: string,
+  secretAt: string | null,
+): Promise<void> {
+  await trx
+    .updateTable('idempotency_keys')
+    .set({ response, secret_at: secretAt })
+    .where('partner_id', '=', partnerId)
+    .where('key', '=', storedKey(call, key))
+    .execute()
+}
+
+const BATCH = 500
+/** For as long as partners are promised that a repeat gets the stored answer. */
+const DAYS = 1
+
+/** Those that no request finds any more. */
+const expired = (sql: Sql) => sql.selectFrom('idempotency_keys').where('created_at', '<=', freshSince)
+
+/** A request that takes an expired key anew at this moment keeps it: its row is locked. */
+export const oldIdempotencyKeys: Retained<unknown> = {
+  name: 'idempotency_keys',
+  meaning: 'Idempotency-Keys, with the stored answers: deleted',
+  days: () => DAYS,
+
+  count: (sql) => counted(sql, expired(sql).select('created_at as at')),
+
+  async remove(sql) {
+    const { numDeletedRows } = await sql
+      .deleteFrom('idempotency_keys')
+      .where((eb) =>
+        eb(
+          eb.refTuple('partner_id', 'key'),
+          'in',
+          expired(sql)
+            .select(['partner_id', 'key'])
+            .orderBy('created_at')
+            .limit(BATCH)
+            .forUpdate()
+            .skipLocked()
+            .$asTuple('partner_id', 'key'),
+        ),
+      )
+      .executeTakeFirstOrThrow()
+    return { removed: Number(numDeletedRows), isLast: Number(numDeletedRows) < BATCH }
+  },
+}
+
+const RULE = 'must have 1 to 255 visible ASCII characters'
+
+/** The header in OpenAPI. `scope` says how long a key counts, and for what. */
+export function idempotencyParameter(scope: string, example: string) {
+  return {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: `Makes retries safe. 1 to 255 visible ASCII characters, ${scope}. For example the id of the loan application, or a UUID.`,
+    schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
+    example,
+  }
+}
+
+/** What OpenAPI says of a call whose answer is remembered. */
+export const keyedOperation = {
+  parameters: [
+    idempotencyParameter(
+      'unique to each request, remembered for 24 hours',
+      '0c8f6a52-7d0b-4f52-9a44-5f0f6f0f4b8e',
+    ),
+  ],
+  responseHeaders: ['Idempotent-Replayed'] as const,
+}
+
+/** @throws {ApiError} if the header is there and not well-formed. */
+export function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
+  const key = headers['idempotency-key']
+  if (key === undefined) return undefined
+  if (typeof key === 'string' && IDEMPOTENCY_KEY.test(key)) return key
+  throw invalidPayload(`The Idempotency-Key header ${RULE}.`, [{ field: 'Idempotency-Key', problem: RULE }])
+}
+
+/**
+ * The request with its key; `undefined` if it has none.
+ *
+ * @throws {ApiError} if the header is there and not well-formed.
+ */
+export function keyedRequest(request: FastifyRequest, call: KeyedCall): KeyedRequest | undefined {
+  const key = idempotencyKeyOf(request)
+  if (key === undefined) return undefined
+  return { partnerId: request.partnerId, call, key, requestHash: hashOf(request.body) }
+}
+
+/** An absent field and `null` are the same request, so a release that adds an optional field makes no conflicts. */
+function hashOf(body: unknown): string {
+  const present = JSON.stringify(body, (_, value: unknown) => value ?? undefined)
+  return createHash('sha256').update(present).digest('hex')
+}
+
+/**
+ * Answers a request, or repeats what an earlier one with its key was answered, and says so in a header.
+ *
+ * @throws {ApiError} IDEMPOTENCY_CONFLICT
+ */
+export async function answerOnce<Answer extends object>(
+  sql: Sql,
+  call: KeyedCall,
+  [request, reply]: readonly [FastifyRequest, FastifyReply],
+  work: (sql: Sql, keep: Keep<Answer>) => Promise<Answer>,
+) {
+  const given = await once(sql, keyedRequest(request, call), work)
+  if (given.kind === 'conflict') throw new ApiError('IDEMPOTENCY_CONFLICT')
+  if (given.kind === 'replayed') reply.header('idempotent-replayed', 'true')
+  return given
+}

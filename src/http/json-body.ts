@@ -1,0 +1,58 @@
+import { isUtf8 } from 'node:buffer'
+import type { FastifyRequest } from 'fastify'
+import plugin from 'fastify-plugin'
+import { ApiError, invalidPayload } from './errors.ts'
+
+/** How many arrays and objects a JSON text from outside may have inside one another. */
+const DEEPEST_JSON = 32
+
+const codeOf = (sign: string) => sign.charCodeAt(0)
+const QUOTE = codeOf('"')
+const BACKSLASH = codeOf('\\')
+const OPENING = ['[', '{'].map(codeOf)
+const CLOSING = [']', '}'].map(codeOf)
+
+/** Whether JSON in UTF-8 is nested deeper than that. For what is not JSON, the answer may be wrong. */
+export function isTooDeep(json: Uint8Array): boolean {
+  let depth = 0
+  let isText = false
+  for (let at = 0; at < json.length; at += 1) {
+    const sign = json[at] ?? 0
+    if (sign === QUOTE) isText = !isText
+    else if (isText) at += sign === BACKSLASH ? 1 : 0
+    else if (OPENING.includes(sign)) depth += 1
+    else if (CLOSING.includes(sign)) depth -= 1
+    if (depth > DEEPEST_JSON) return true
+  }
+  return false
+}
+
+const BYTE_ORDER_MARK = /^\uFEFF/
+
+/** Accepts only JSON in UTF-8, and not nested too deep. Invalid bodies are rejected, never repaired. */
+export const jsonBody = plugin(async (app) => {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async ({ headers }: FastifyRequest, bytes: Buffer) => {
+      if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
+        throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without Content-Encoding.')
+      }
+      return parse(bytes)
+    },
+  )
+})
+
+/** An empty body becomes `undefined`, for which the schema has a message. */
+function parse(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined
+  if (!isUtf8(bytes)) throw invalidPayload('The request body is not valid UTF-8.')
+  if (isTooDeep(bytes))
+    throw invalidPayload(`The request body is nested more than ${DEEPEST_JSON} levels deep.`)
+  try {
+    return JSON.parse(bytes.toString('utf8').replace(BYTE_ORDER_MARK, ''))
+  } catch {
+    throw invalidPayload('The request body is not valid JSON.')
+  }
+}

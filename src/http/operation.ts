@@ -1,0 +1,219 @@
+import { z } from 'zod'
+import { ApiError, errorCatalogue, type ErrorCode, failureBody } from './errors.ts'
+import { openEnum, refTo } from './json-schema.ts'
+
+/** Errors that any request can get, and those of a request with a body. */
+const everywhere: ErrorCode[] = [
+  'AUTH_FAILED',
+  'HTTPS_REQUIRED',
+  'RATE_LIMITED',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+]
+const withBody: ErrorCode[] = ['INVALID_PAYLOAD', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
+
+const codes = Object.keys(errorCatalogue) as ErrorCode[]
+const code = openEnum(
+  'ErrorCode',
+  codes,
+  `Which error it is. New ones may be added: go by the HTTP status then.\n\n${codes
+    .map((each) => `- \`${each}\` (${errorCatalogue[each].status})`)
+    .join('\n')}`,
+)
+
+const fieldProblem = z
+  .object({
+    field: z
+      .string()
+      .describe(
+        'The path of the field as you sent it, such as `email` or `event_payload.experian_gain`, or the name of a header.',
+      ),
+    problem: z
+      .string()
+      .describe(
+        'For people: what the field must be. It repeats nothing that you sent but a character that is not allowed.',
+      ),
+  })
+  .meta({ id: 'FieldProblem', description: 'A field of the request that is wrong.' })
+
+z.object({
+  success: z.literal(false),
+  error: z.object({
+    code,
+    message: z.string().describe('For people. Do not parse it: it may change.'),
+    fields: z
+      .array(fieldProblem)
+      .optional()
+      .describe(
+        'Of each `INVALID_PAYLOAD`, and of no other error: the fields that are wrong. Empty if no field is, for example if the body is no JSON.',
+      ),
+    next: z
+      .string()
+      .optional()
+      .describe(
+        'Only of list-events, when it cannot go on from `after`: the cursor to send as `after` instead.',
+      ),
+    lead_id: z
+      .int()
+      .optional()
+      .describe(
+        'Of a 409 or a 422 about a lead: that lead. Of an `IDEMPOTENCY_CONFLICT`, the lead that was created with the key.',
+      ),
+  }),
+}).meta({ id: 'Failure', description: 'The body of every error response.' })
+
+/** Headers of responses by name, shared by all operations. */
+export const commonHeaders = {
+  'X-Request-Id': {
+    description: 'Identifies the request. Quote it when you contact support.',
+    required: true,
+    schema: { type: 'string' },
+    example: '0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
+  },
+  'Retry-After': {
+    description: 'Seconds to wait before the next request.',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+    example: 30,
+  },
+  'WWW-Authenticate': {
+    description: 'The scheme to authenticate by.',
+    required: true,
+    schema: { type: 'string', const: 'Service-Key' },
+  },
+  'Idempotent-Replayed': {
+    description:
+      '`true` if this is the response to an earlier request with the same `Idempotency-Key`; else absent.',
+    required: false,
+    schema: { type: 'string', const: 'true' },
+  },
+}
+
+export type ResponseHeader = keyof typeof commonHeaders
+
+/** Those of every response, and `others`. */
+const headersOf = (others: readonly ResponseHeader[] = []) =>
+  Object.fromEntries(
+    ['X-Request-Id', ...others].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  )
+
+const ownHeaders: Partial<Record<ErrorCode, ResponseHeader>> = {
+  AUTH_FAILED: 'WWW-Authenticate',
+  RATE_LIMITED: 'Retry-After',
+  SERVICE_UNAVAILABLE: 'Retry-After',
+}
+
+/** JSON of a schema, with values by the name that the reference shows. */
+const jsonOf = (schemaId: string, examples: Record<string, object>) => ({
+  'application/json': {
+    schema: { $ref: refTo(schemaId) },
+    examples: Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }])),
+  },
+})
+
+/** One response for all errors of a status. */
+const responseOf = (errors: readonly ApiError[]) => ({
+  description: errors.map((error) => `\`${error.code}\`: ${error.message}`).join('\n\n'),
+  headers: headersOf(errors.flatMap((error) => ownHeaders[error.code] ?? [])),
+  content: jsonOf(
+    'Failure',
+    Object.fromEntries(
+      errors.map((error) => [error.code, failureBody(error.code, error.message, error.details)]),
+    ),
+  ),
+})
+
+/** Error responses by code, shared by all operations. */
+export const failureResponses = Object.fromEntries(
+  codes.map((each) => [each, responseOf([new ApiError(each)])]),
+)
+
+/** The error responses of an operation by status: the shared ones, and `errors` in their place or beside them. */
+function failuresOf(errors: readonly ApiError[], hasBody: boolean): Record<string, object> {
+  const shared = [...everywhere, ...(hasBody ? withBody : [])].map((each) => new ApiError(each))
+  // a later one of the same code says more
+  const byCode = new Map([...shared, ...errors].map((error) => [error.code, error]))
+  const byStatus = Map.groupBy(byCode.values(), ({ status }) => status)
+  return Object.fromEntries(
+    Array.from(byStatus, ([status, found]) => [status, sharedOf(found) ?? responseOf(found)]),
+  )
+}
+
+/** A reference to the shared response, if it says all that there is to say. */
+function sharedOf([error, ...others]: readonly ApiError[]): object | undefined {
+  if (error === undefined || others.length > 0) return undefined
+  const isShared = error.message === errorCatalogue[error.code].message
+  return isShared ? { $ref: `#/components/responses/${error.code}` } : undefined
+}
+
+declare module 'fastify' {
+  interface FastifySchema {
+    /** A route without it is not in the OpenAPI document. */
+    openapi?: Described
+  }
+}
+
+/** What OpenAPI says about a route: texts as @fastify/swagger takes them, and what it has no place for. */
+interface Described {
+  operationId: string
+  'x-parts': { parameters?: object[]; requestBody?: object; responses: object }
+}
+
+/** Values by the name that the reference shows. */
+type Examples = Record<string, object>
+
+interface Operation<Body, Response> {
+  operationId: string
+  tags: ['Leads' | 'Endpoint' | 'Deliveries' | 'Sandbox' | 'Service']
+  summary: string
+  description: string
+  /** Set where a request needs no key. */
+  security?: Record<string, string[]>[]
+  /** Headers. */
+  parameters?: object[]
+  body?: Body
+  bodyExamples?: Examples
+  response: Response
+  responseDescription: string
+  /** Beside those of every response. */
+  responseHeaders?: readonly ResponseHeader[]
+  responseExamples: Examples
+  /** The errors of this route, with their messages, beside those that every request can get. */
+  errors?: readonly ApiError[]
+}
+
+/** The schema of a route with all that OpenAPI says about it. Its body and its response are named after it. */
+export function operation<Response extends z.ZodType, Body extends z.ZodType | undefined = undefined>({
+  parameters,
+  body,
+  bodyExamples = {},
+  response,
+  responseDescription,
+  responseHeaders,
+  responseExamples,
+  errors = [],
+  ...texts
+}: Operation<Body, Response>) {
+  const name = texts.operationId.replace(/^./, (first) => first.toUpperCase())
+  const [request, answer] = [`${name}Request`, `${name}Response`]
+  const openapi: Described = {
+    ...texts,
+    'x-parts': {
+      ...(parameters && { parameters }),
+      ...(body && { requestBody: { required: true, content: jsonOf(request, bodyExamples) } }),
+      responses: {
+        200: {
+          description: responseDescription,
+          headers: headersOf(responseHeaders),
+          content: jsonOf(answer, responseExamples),
+        },
+        ...failuresOf(errors, body !== undefined),
+      },
+    },
+  }
+  return {
+    ...((body && { body: body.meta({ id: request }) }) as { body: Body }),
+    response: { 200: response.meta({ id: answer }) },
+    openapi,
+  }
+}

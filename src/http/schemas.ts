@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import type { OptionalField, requiredFields } from '../leads/lead-fields.ts'
+import { statuses } from '../leads/milestones.ts'
+import { anyCloseReasonNames, closeReasons, serviceCloseReasons } from '../leads/reasons.ts'
+import { environments } from '../values.ts'
+import { type Fault, invalidRequest, unknownLead } from './errors.ts'
+import { id, integer, ownLeadId } from './fields.ts'
+import { openEnum } from './json-schema.ts'
+import { notAmong } from './unknown-fields.ts'
+
+/** Fields that several responses and webhooks have, with what the reference says of each. */
+
+export const success = z.literal(true).describe('`true` in every response but those of errors.')
+export const message = z.string().describe('For people. Do not parse it: it may change.')
+
+export const ofLead = id.describe('The lead: its `lead_id` in requests.')
+export const ofPartner = id.describe('Your account.')
+export const ofEvent = z.string().describe('The event. Its webhook has the same `webhook-id`.')
+export const webhookSequence = z
+  .int()
+  .describe('Counts the lead’s webhooks from 1; it does not count other events.')
+export const webhookSequenceOrNone = z
+  .int()
+  .nullable()
+  .describe('Its place among the lead’s webhooks; `null` for an event that is not sent.')
+export const yourLeadId = z
+  .string()
+  .nullable()
+  .describe('Your own identifier for the borrower; `null` if you sent none.')
+
+export const httpStatus = z
+  .int()
+  .nullable()
+  .describe('The HTTP status of your endpoint; `null` if it did not respond.')
+export const errorCode = z
+  .string()
+  .nullable()
+  .describe(
+    'What went wrong, for example `http_error`, `timeout` or `connection_refused`; `null` if nothing did. New ones may be added.',
+  )
+export const attemptNumber = z.int().describe('Counts the requests with this `webhook-id` from 1.')
+
+/** What a lead's fields mean where they are returned. */
+export const leadFieldMeanings: Record<OptionalField | (typeof requiredFields)[number], string> = {
+  first_name: 'Borrower’s first name.',
+  last_name: 'Borrower’s last name.',
+  email: 'Borrower’s email address.',
+  phone: 'Borrower’s phone number, as you sent it.',
+  partner_lead_id: 'Your own identifier for the borrower.',
+  fico_range: 'The borrower’s FICO range when you referred them.',
+  loan_officer_id: 'The loan officer who handles the borrower.',
+  notes: 'Why the application was declined.',
+}
+
+/** What several routes take or answer. What only one does is in that route's file. */
+
+/** The body of an extension, which takes no other fields: one that is misspelt would be ignored. */
+export function strictBody<Shape extends z.ZodRawShape>(shape: Shape, needs = '') {
+  return z.strictObject(shape, strictly(shape, `must be a JSON object${needs && `; ${needs}`}`))
+}
+
+/** The messages of a strict object: what it `must` be, and which fields it has. */
+export const strictly = (shape: object, must: string) => ({
+  error: ({ code }: z.core.$ZodRawIssue) =>
+    code === 'unrecognized_keys' ? notAmong(Object.keys(shape)) : must,
+})
+
+/** What a rule about several fields says of each, for `faultsOf`. Their paths begin where the rule stands. */
+export const aboutFields = (...faults: readonly Fault[]) => ({ params: { faults } })
+
+/** The message of a rule that just one of two fields is sent. */
+export const eitherOr = (one: string, other: string) => ({
+  message: `must have either ${one} or ${other}, and not both`,
+  ...aboutFields(
+    { field: one, problem: `must be sent if ${other} is not, and must not be sent with it` },
+    { field: other, problem: `must be sent if ${one} is not, and must not be sent with it` },
+  ),
+})
+
+export const leadBody = z.object({ lead_id: ownLeadId }, 'must be a JSON object; lead_id is required')
+/** The errors of a route whose body must name a lead. */
+export const leadErrors = [invalidRequest({ field: 'lead_id', problem: 'is required' }), unknownLead()]
+
+export const pageLimit = integer(1, 100).default(50).describe('Maximum number of results; 50 by default.')
+
+export const messageResponse = z.object({ success, message })
+
+export const leadStatus = openEnum(
+  'LeadStatus',
+  statuses,
+  'The furthest milestone reached. New ones may be added.',
+)
+
+export const closeReason = openEnum(
+  'CloseReason',
+  anyCloseReasonNames,
+  `Why a lead is closed. ${Object.entries({ ...closeReasons, ...serviceCloseReasons })
+    .map(([name, meaning]) => `\`${name}\`: ${meaning}.`)
+    .join(' ')} New ones may be added.`,
+)
+
+/** Of the field that says when a lead was closed. */
+export const whatClosed =
+  '30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: list-events has it, get-events does not.'
+
+export const environment = z.enum(environments).meta({ id: 'Environment' })
+
+export const stringMap = z
+  .record(z.string(), z.string())
+  .meta({ id: 'StringMap', description: 'Texts by their names.' })

@@ -1,0 +1,115 @@
+import { type MilestoneName, milestones } from './milestones.ts'
+import type { AnyCloseReason } from './reasons.ts'
+
+/** Payload of `score_update`: gains in points, and the time to go as a range of days (`30-60 days`). */
+export interface ScoreGains {
+  experian_gain: number
+  equifax_gain: number
+  transunion_gain: number
+  estimated_time_remaining: string
+}
+
+export type EventPayload = ScoreGains | { partner_lead_id: string } | null
+
+/** No score can move further than the whole scale, 300 to 850. */
+export const LARGEST_GAIN = 550
+export const TIME_REMAINING = /^\d{1,5}-\d{1,5} days$/
+
+function isGain(value: unknown): value is number {
+  return Number.isInteger(value) && Math.abs(value as number) <= LARGEST_GAIN
+}
+
+function isTimeRemaining(value: unknown): boolean {
+  if (typeof value !== 'string' || !TIME_REMAINING.test(value)) return false
+  const [least = Infinity, most = 0] = value.split(/[- ]/, 2).map(Number)
+  return least <= most
+}
+
+const GAIN_FORM = `an integer from -${LARGEST_GAIN} to ${LARGEST_GAIN}`
+const gainNames = ['experian_gain', 'equifax_gain', 'transunion_gain'] as const
+export const gainsFields: readonly string[] = [...gainNames, 'estimated_time_remaining']
+
+/**
+ * The four fields of a score update, and nothing else that `value` may have; `undefined` when it is anything but
+ * well-formed gains. Only what this returns is recorded, sent or handed on.
+ */
+export function parseScoreGains(value: unknown): ScoreGains | undefined {
+  if (faultOfScoreGains(value) !== undefined) return undefined
+  const { experian_gain, equifax_gain, transunion_gain, estimated_time_remaining } = value as ScoreGains
+  return { experian_gain, equifax_gain, transunion_gain, estimated_time_remaining }
+}
+
+/** What is wrong with `value` as gains, to follow its name; `undefined` if they are well-formed. */
+export function faultOfScoreGains(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return 'must be an object'
+  const needs = neededGains(value).map(({ field, form }) => `${field} (${form})`)
+  return needs.length === 0 ? undefined : `needs ${needs.join(', ')}`
+}
+
+/** The fields of gains that are absent or malformed in `value`, each with its form. */
+export function neededGains(value: object): { field: string; form: string }[] {
+  const fields = value as Record<string, unknown>
+  const needs = gainNames
+    .filter((name) => !isGain(fields[name]))
+    .map((field): { field: string; form: string } => ({ field, form: GAIN_FORM }))
+  const { estimated_time_remaining: time } = fields
+  if (!isTimeRemaining(time))
+    needs.push({ field: 'estimated_time_remaining', form: 'such as "30-60 days", the lower number first' })
+  return needs
+}
+
+/** The names of fields beside gains: a sender that waits for an answer is refused; for others they are left out. */
+export function unknownGains(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.keys(value).filter((name) => !gainsFields.includes(name))
+}
+
+/** Whether a milestone's sender may send a payload with it. */
+export function takesPayload(name: MilestoneName): boolean {
+  return milestones[name].payload === 'score_update'
+}
+
+/**
+ * Made-up gains for a sandbox: plausible, and always the same for the same lead and key.
+ *
+ * @param number which score update of the lead it is, from 1: from one to the next, less time remains.
+ */
+export function mockGains(leadId: number, key: string, number: number): ScoreGains {
+  const bits = mix(`${leadId} ${key}`)
+  const monthsLeft = Math.max(1, 8 - number)
+  return {
+    experian_gain: (bits & 0xff) % 25,
+    equifax_gain: ((bits >>> 8) & 0xff) % 25,
+    transunion_gain: ((bits >>> 16) & 0xff) % 25,
+    estimated_time_remaining: `${monthsLeft * 30}-${monthsLeft * 30 + 30} days`,
+  }
+}
+
+/** The gains of a simulated score update, the lead's `number`th. */
+export const simulatedGains = (leadId: number, number: number) => mockGains(leadId, `#${number}`, number)
+
+/** FNV-1a with the final mix of MurmurHash3: 32 bits that differ with every character. */
+function mix(text: string): number {
+  let hash = 0x811c9dc5
+  for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}
+
+/** The entry of list-events for a lead that was closed. It is no milestone: no history has it, and no webhook tells of it. */
+export const LEAD_CLOSED_EVENT = 'lead.closed' as const
+
+/** What list-events tells of. */
+export type FeedEventName = MilestoneName | typeof LEAD_CLOSED_EVENT
+
+export interface ClosedPayload {
+  reason: AnyCloseReason
+}
+
+/** What a row of events has that is in the history. */
+export interface InHistory {
+  position: number
+  event_name: MilestoneName
+  event_payload: EventPayload
+}

@@ -1,0 +1,133 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { findLead, type LeadRow } from './read-lead.ts'
+import { eachField, requiredFields, returnedFields } from './lead-fields.ts'
+import { formatTimestamp } from '../values.ts'
+import type { RouteDependencies } from '../http/dependencies.ts'
+import { unknownLead } from '../http/errors.ts'
+import { id, timestamp } from '../http/fields.ts'
+import { operation } from '../http/operation.ts'
+import {
+  closeReason,
+  leadBody,
+  leadErrors,
+  leadFieldMeanings,
+  leadStatus,
+  ofLead,
+  ofPartner,
+  success,
+  whatClosed,
+} from '../http/schemas.ts'
+
+/** Always a string. To TypeScript, an index signature must also cover the named fields. */
+const metadataField = z.custom<string | number | undefined>().meta({ type: 'string' })
+
+const lead = z
+  .object({
+    id: ofLead,
+    lead_id: id.describe('The same as `id`.'),
+    partner_id: ofPartner,
+    ...eachField(requiredFields, (name) => z.string().describe(leadFieldMeanings[name])),
+    status: leadStatus,
+    ...eachField(returnedFields, (name) => z.string().optional().describe(leadFieldMeanings[name])),
+    created_at: timestamp,
+    updated_at: timestamp,
+    closed_at: z
+      .string()
+      .optional()
+      .describe(
+        `When the lead was closed, in the format of \`created_at\`: ${whatClosed} Absent while the lead is open. A custom field of this name that you stored takes its place.`,
+      ),
+    loan_product: z.string().optional().describe('Type of loan product, as you sent it.'),
+    property_state: z.string().optional().describe('Two-letter state code of the property.'),
+  })
+  .catchall(metadataField)
+  .meta({
+    id: 'Lead',
+    description: 'The lead’s own fields, and its metadata beside them. Metadata values are strings.',
+  })
+
+const closing = z
+  .object({
+    at: timestamp.describe('When it was closed.'),
+    reason: closeReason,
+  })
+  .meta({
+    id: 'LeadClosing',
+    description: 'Of a lead that is closed; otherwise absent. No custom field can take its place.',
+  })
+
+const schema = operation({
+  operationId: 'getLead',
+  tags: ['Leads'],
+  summary: 'Get a lead’s current state',
+  description:
+    'Returns a lead with its metadata. Optional fields without a value are left out. A lead that was closed has `closed_at`, and `closing` beside its data.',
+  body: leadBody,
+  bodyExamples: { lead: { lead_id: 1042 } },
+  response: z.object({ success, data: lead, closing: closing.optional() }),
+  responseDescription: 'The lead.',
+  responseExamples: {
+    lead: {
+      success: true,
+      data: {
+        loan_product: 'FHA',
+        property_state: 'TX',
+        branch: 'Austin South',
+        id: 1042,
+        lead_id: 1042,
+        partner_id: 7,
+        partner_lead_id: 'LOAN-2026-118',
+        first_name: 'Ada',
+        last_name: 'Miller',
+        email: 'ada.miller@example.com',
+        phone: '+1 555-010-0100',
+        status: 'contract_signed',
+        fico_range: '550-579',
+        loan_officer_id: 'LO-7',
+        created_at: '2026-03-02 15:04:05',
+        updated_at: '2026-03-09 10:30:00',
+      },
+    },
+  },
+  errors: leadErrors,
+})
+
+type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys'>
+
+/** POST /get-lead: interface specification, section 4.2. */
+export const getLead: FastifyPluginAsyncZod<Options> = async (app, options) => {
+  app.post('/get-lead', {
+    schema,
+    handler: async (request) => {
+      request.leadId = request.body.lead_id
+      const found = await findLead(options, request.partnerId, request.leadId)
+      if (found === undefined) throw unknownLead()
+      return { success: true as const, data: toWire(found), closing: closingOf(found) }
+    },
+  })
+}
+
+function closingOf({ closed_at: closedAt, close_reason: why }: LeadRow) {
+  return closedAt === null || why === null ? undefined : { at: formatTimestamp(closedAt), reason: why }
+}
+
+/**
+ * JSON leaves out what is `undefined`. Metadata cannot shadow a value of the lead's own fields. Where the lead has none,
+ * metadata of that name shows: it was stored before the lead had the field. It does shadow what the interface
+ * specification does not have: partners may store a field of any other name, and get it back.
+ */
+function toWire({ metadata, ...row }: LeadRow) {
+  return {
+    ...(row.closed_at && { closed_at: formatTimestamp(row.closed_at) }),
+    ...metadata,
+    id: row.id,
+    partner_id: row.partner_id,
+    ...eachField(requiredFields, (name) => row[name]),
+    ...eachField(returnedFields, (name) => row[name] ?? metadata[name]),
+    status: row.status,
+    created_at: formatTimestamp(row.created_at),
+    updated_at: formatTimestamp(row.updated_at),
+    lead_id: row.id,
+  }
+}

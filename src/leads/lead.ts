@@ -1,0 +1,187 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { sql as raw } from 'kysely'
+import { instant, like, oneOf } from '../database/columns.ts'
+import { compiledOnce, type Sql } from '../database/sql.ts'
+import { Partner } from '../partners/partner.ts'
+import { type MilestoneName, statuses } from './milestones.ts'
+import {
+  type AnyCloseReason,
+  anyCloseReasonNames,
+  type HoldReason,
+  holdReasonNames,
+  REFERENCE,
+} from './reasons.ts'
+import type { MilestoneItem } from './referral-state.ts'
+
+export const Lead = defineEntity({
+  name: 'Lead',
+  tableName: 'leads',
+  properties: {
+    id: p.integer().primary().generated('by default as identity'),
+    partner: () => p.manyToOne(Partner).deleteRule('restrict'),
+    partnerLeadId: p.text().nullable(),
+    /** Who the borrower is: name, email address and phone number, sealed; null once they are erased. */
+    personal: p.text().nullable(),
+    /** By which staff find a lead, and create-lead another of the same borrower: a keyed hash of its email address, under the key that `personal` is sealed with. */
+    emailHash: p.text().nullable(),
+    ficoRange: p.text().nullable(),
+    loanOfficerId: p.text().nullable(),
+    /** Sealed. */
+    notes: p.text().nullable(),
+    /** Each value is sealed. */
+    metadata: p.json<Record<string, string>>().defaultRaw(`'{}'::jsonb`),
+    status: p.text().$type<MilestoneName>(),
+    /** Of the lead's next event. Positions have no gaps; webhook sequences skip 1,000 after a restore. */
+    nextPosition: p.integer(),
+    nextSequence: p.integer(),
+    lastEventAt: instant(),
+    /** The date from which its score updates are counted: escrow_funded. */
+    anchorAt: instant().nullable(),
+    /** Seconds by which the lead's clock runs ahead: sandbox only, forward only. */
+    clockOffset: p.integer().default(0),
+    workflowStartedAt: instant().nullable(),
+    onboardingSentAt: instant().nullable(),
+    closedAt: instant().nullable(),
+    closeReason: p.text().$type<AnyCloseReason>().nullable(),
+    erasedAt: instant().nullable(),
+    /** Set while the law wants its data kept: it is not erased. */
+    heldAt: instant().nullable(),
+    holdReason: p.text().$type<HoldReason>().nullable(),
+    /** A case number of staff's. */
+    holdReference: p.text().nullable(),
+    createdAt: instant(),
+    updatedAt: instant(),
+    /** When the record was restored, until the lead's workflow has read it. */
+    restoredAt: instant().nullable(),
+  },
+  checks: [
+    { name: 'leads_status_check', expression: oneOf('status', statuses) },
+    { name: 'leads_clock_offset_check', expression: 'clock_offset >= 0' },
+    { name: 'leads_counters_check', expression: 'next_position >= 1 and next_sequence >= 1' },
+    { name: 'leads_personal_check', expression: 'personal is not null or erased_at is not null' },
+    { name: 'leads_held_check', expression: '(held_at is null) = (hold_reason is null)' },
+    { name: 'leads_closed_check', expression: '(closed_at is null) = (close_reason is null)' },
+    { name: 'leads_close_reason_check', expression: oneOf('close_reason', anyCloseReasonNames) },
+    { name: 'leads_hold_reason_check', expression: oneOf('hold_reason', holdReasonNames) },
+    {
+      name: 'leads_hold_reference_check',
+      expression: `hold_reference is null or held_at is not null and ${like('hold_reference', REFERENCE)}`,
+    },
+  ],
+  indexes: [
+    { name: 'leads_partner_id_index', properties: ['partner', 'id'] },
+    { name: 'leads_status_index', properties: ['partner', 'status', 'id'] },
+    {
+      // by which a lead is found by the whole of it or by its beginning
+      name: 'leads_partner_lead_id_prefix_index',
+      expression:
+        'create index leads_partner_lead_id_prefix_index on leads (partner_id, partner_lead_id text_pattern_ops, id) where partner_lead_id is not null',
+    },
+    {
+      name: 'leads_restored_index',
+      expression: 'create index leads_restored_index on leads (id) where restored_at is not null',
+    },
+    {
+      name: 'leads_email_hash_index',
+      expression:
+        'create index leads_email_hash_index on leads (email_hash, partner_id, id) where email_hash is not null',
+    },
+    {
+      name: 'leads_ended_index',
+      expression:
+        'create index leads_ended_index on leads (closed_at, id) where closed_at is not null and erased_at is null and held_at is null',
+    },
+    {
+      name: 'leads_open_index',
+      expression: 'create index leads_open_index on leads (partner_id, id) where closed_at is null',
+    },
+    {
+      name: 'leads_closed_index',
+      expression: 'create index leads_closed_index on leads (partner_id, id) where closed_at is not null',
+    },
+    {
+      name: 'leads_unstarted_index',
+      expression:
+        'create index leads_unstarted_index on leads (created_at) where workflow_started_at is null',
+    },
+  ],
+})
+
+/** The time on a lead's own clock: ours, and in a sandbox as far ahead as it was moved. */
+export const leadsNow = raw<Date>`clock_timestamp() + clock_offset * interval '1 second'`
+
+/** When a lead changes: never before it last did, whose time may have been a moment ahead. */
+export const leadsChange = raw<Date>`greatest(leads.updated_at, ${leadsNow})`
+
+/** When a lead was closed, on its own clock, which moves on without this; `null` while it is open. */
+export const leadsEnd = raw<Date | null>`closed_at + clock_offset * interval '1 second'`
+
+/** The request that created the lead of a query's row; null if none did. */
+export const leadRequest = raw<string | null>`(
+  select request_id from deliveries where lead_id = leads.id and sequence = 1
+)`
+
+const REMEMBERED = 10_000
+
+/** Looks up a lead's partner, with a cache, because it never changes; `undefined` if there is no such lead. */
+export function leadPartners(sql: Sql): (leadId: number) => Promise<number | undefined> {
+  const partners = new Map<number, number>()
+  return async (leadId) => {
+    const known = partners.get(leadId)
+    if (known !== undefined) return known
+    const lead = sql.selectFrom('leads').select('partner_id').where('id', '=', leadId)
+    const partnerId = (await lead.executeTakeFirst())?.partner_id
+    if (partners.size >= REMEMBERED) partners.clear()
+    if (partnerId !== undefined) partners.set(leadId, partnerId)
+    return partnerId
+  }
+}
+
+/** Whether a row of `leads` takes no more milestones: it is closed or erased. */
+export const takesNoMore = raw<boolean>`closed_at is not null or erased_at is not null`
+
+const selectLead = compiledOnce<{ leadId: number; keys: string[] }>()((sql, value) =>
+  sql
+    .selectFrom('leads')
+    .select(['id', 'partner_id as partnerId', 'partner_lead_id as partnerLeadId', 'status'])
+    .select(['next_position as nextPosition', 'next_sequence as nextSequence', 'anchor_at as anchorAt'])
+    .select(['clock_offset as clockOffset', 'last_event_at as lastEventAt'])
+    .select(takesNoMore.as('isClosed'))
+    .select(leadsNow.as('now'))
+    .select(
+      raw<Date | null>`case when status = 'mortgage_ready' then (
+        select created_at from lead_events where lead_id = leads.id and dedupe_key = 'mortgage_ready'
+      ) end`.as('readyAt'),
+    )
+    .select(
+      raw<Record<string, string>>`(
+        select coalesce(json_object_agg(dedupe_key, id), '{}') from lead_events
+        where lead_id = leads.id and dedupe_key = any(${value('keys')})
+      )`.as('known'),
+    )
+    .select(
+      raw<boolean>`next_position = 1 + (select max(position) from lead_events where lead_id = leads.id)`.as(
+        'isConsistent',
+      ),
+    )
+    .where('id', '=', value('leadId'))
+    .forUpdate(),
+)
+
+/**
+ * Locks a lead and reads what is known of it. After a wait for the lock PostgreSQL answers with the row as it is by then
+ * and with its events as they were before the wait: then both are read once more.
+ */
+export async function lockLead(
+  trx: Sql,
+  leadId: number,
+  items: readonly MilestoneItem[],
+): Promise<LockedLead | undefined> {
+  const values = { leadId, keys: items.map((item) => item.dedupeKey) }
+  const [lead] = await selectLead(trx, values)
+  if (lead === undefined || lead.isConsistent) return lead
+  const [read] = await selectLead(trx, values)
+  return read
+}
+
+export type LockedLead = Awaited<ReturnType<typeof selectLead>>[number]

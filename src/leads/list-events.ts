@@ -1,0 +1,211 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import {
+  BEGINNING,
+  createFeedWatch,
+  eventsAfter,
+  faultOfPlace,
+  type FeedPosition,
+  lastEvent,
+  MOST_WAITS,
+} from './event-feed.ts'
+import type { Sql } from '../database/sql.ts'
+import { formatTimestamp } from '../values.ts'
+import { feedCursor, NOW, readFeedCursor, writeFeedCursor } from '../http/cursors.ts'
+import { ApiError, invalidRequest, retryLater } from '../http/errors.ts'
+import { eventShape, eventSchema, feedKinds } from './event-schema.ts'
+import { flag, integer } from '../http/fields.ts'
+import { operation } from '../http/operation.ts'
+import {
+  ofEvent,
+  ofLead,
+  pageLimit,
+  strictBody,
+  success,
+  webhookSequenceOrNone,
+  yourLeadId,
+} from '../http/schemas.ts'
+
+/** Below the time after which proxies and clients usually give up. */
+const MOST_SECONDS = 25
+
+const body = strictBody({
+  after: feedCursor
+    .nullish()
+    .describe(
+      'The `next` of the previous response; without it or with `null`, from the first event on. `now` skips all events that there are.',
+    ),
+  limit: pageLimit,
+  wait: integer(0, MOST_SECONDS)
+    .default(0)
+    .describe(
+      'If there are no events yet, for how many seconds to wait for some; 0 by default. Two requests of a key can wait at a time.',
+    ),
+  webhooks: flag.default(false).describe('`true`: each event has `webhook_body`.'),
+}).describe('All fields are optional.')
+
+const feedEvent = eventSchema(
+  'FeedEvent',
+  {
+    event_id: ofEvent,
+    ...eventShape,
+    lead_id: ofLead,
+    partner_lead_id: yourLeadId,
+    sequence: webhookSequenceOrNone,
+    cursor: z.string().describe('Send it as `after` to continue after this event, in the middle of a page.'),
+    webhook_body: z
+      .string()
+      .nullable()
+      .optional()
+      .describe(
+        'The body of its webhook, byte for byte, if the request has `webhooks`; `null` for an event that is not sent.',
+      ),
+  },
+  feedKinds,
+)
+
+const schema = operation({
+  operationId: 'listEvents',
+  tags: ['Deliveries'],
+  summary: 'Poll for events of all leads',
+  description:
+    'Returns the events of all your leads in the order in which they were committed; get-events returns those of one lead. `lead.closed` says that a lead was closed: it is no milestone, is sent as no webhook, and has no `sequence`. Send `next` as `after` in the following request: no event is left out or repeated. Store `next` only after you have processed the page, or each event’s `cursor` after the event. With `wait`, the response comes as soon as there are events.',
+  body,
+  bodyExamples: {
+    'from the beginning': {},
+    'next page': { after: writeFeedCursor(BEGINNING), limit: 100 },
+    'only what happens from now on': { after: 'now' },
+    'with webhooks': { after: writeFeedCursor(BEGINNING), webhooks: true },
+    'wait for news': { after: writeFeedCursor(BEGINNING), wait: 25 },
+  },
+  response: z.object({
+    success,
+    data: z.array(feedEvent).describe('In commit order; the events of one lead in theirs.'),
+    next: z.string().describe('Send it as `after` in the next request.'),
+    has_more: z.boolean().describe('Whether there are more events already: ask again at once.'),
+  }),
+  responseDescription: 'A page of events.',
+  responseExamples: {
+    page: {
+      success: true,
+      data: [
+        {
+          event_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
+          event_name: 'contract_signed',
+          event_payload: null,
+          created_at: '2026-03-09 10:30:00',
+          lead_id: 1042,
+          partner_lead_id: 'LOAN-2026-118',
+          sequence: 3,
+          cursor: '28252800-81290-1042-4',
+        },
+      ],
+      next: '28252800-81290-1042-4',
+      has_more: false,
+    },
+  },
+  errors: [
+    invalidRequest({ field: 'after', problem: 'must be the next of an earlier response, or now' }),
+    lostPlace({ epoch: 28_252_800, txid: '81201', leadId: 1040, position: 2 }),
+    tooManyWaits(),
+  ],
+})
+
+/** POST /list-events (extension): events of all leads in commit order, for partners without a public address. */
+export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
+  const watch = createFeedWatch(sql)
+  app.addHook('preClose', async () => watch.close())
+  app.post('/list-events', {
+    schema,
+    handler: async (request, reply) => {
+      const { limit, wait, webhooks } = request.body
+      const { partnerId, keyId } = request
+      const after = await startOf(sql, partnerId, request.body.after)
+      const place = { partnerId, after }
+      const read = () => eventsAfter(sql, partnerId, place.after, limit + 1, { webhooks })
+      let found = await read()
+      if (found.length === 0 && wait > 0) {
+        if (!watch.hasRoom(keyId)) throw tooManyWaits()
+        await watch.wait(keyId, place, wait * 1000, goneSignal(reply))
+        await app.authenticateAgain(request)
+        found = await read()
+      }
+      const page = found.slice(0, limit)
+      const last = page.at(-1)
+      return {
+        success: true as const,
+        data: page.map(toWire),
+        next: writeFeedCursor(last === undefined ? after : placeOf(last)),
+        has_more: found.length > limit,
+      }
+    },
+  })
+}
+
+type Row = Awaited<ReturnType<typeof eventsAfter>>[number]
+
+const toWire = (row: Row) => ({
+  event_id: row.event_id,
+  event_name: row.event_name,
+  event_payload: row.event_payload,
+  lead_id: row.lead_id,
+  partner_lead_id: row.partner_lead_id,
+  sequence: row.sequence,
+  cursor: writeFeedCursor(placeOf(row)),
+  created_at: formatTimestamp(row.created_at),
+  ...('body' in row && { webhook_body: row.body }),
+})
+
+async function startOf(sql: Sql, partnerId: number, after: string | null | undefined): Promise<FeedPosition> {
+  if (after === undefined || after === null) return BEGINNING
+  if (after === NOW) return endOf(sql, partnerId)
+  if (after === writeFeedCursor(BEGINNING)) return BEGINNING
+  const place = readFeedCursor(after)
+  const fault = await faultOfPlace(sql, partnerId, place)
+  if (fault === 'foreign') throw foreignPlace(BEGINNING)
+  if (fault !== undefined) throw lostPlace(await endOf(sql, partnerId, place))
+  return place
+}
+
+async function endOf(sql: Sql, partnerId: number, notAfter?: FeedPosition): Promise<FeedPosition> {
+  const last = await lastEvent(sql, partnerId, notAfter)
+  return last === undefined ? BEGINNING : placeOf(last)
+}
+
+const placeOf = (row: Pick<Row, 'epoch' | 'txid' | 'lead_id' | 'position'>): FeedPosition => ({
+  epoch: row.epoch,
+  txid: row.txid,
+  leadId: row.lead_id,
+  position: row.position,
+})
+
+/** The cursor's event was lost when the database was restored; it may be there again, with another cursor. */
+function lostPlace(last: FeedPosition): ApiError {
+  const what =
+    'is of an event that our database no longer has: it was restored from a backup, or the sandbox was started anew'
+  return refusedPlace(what, last)
+}
+
+const foreignPlace = (last: FeedPosition) =>
+  refusedPlace('is from another account or deployment, or from a database that this one replaced', last)
+
+function refusedPlace(what: string, last: FeedPosition): ApiError {
+  const next = writeFeedCursor(last)
+  const message = `Invalid request: after ${what}. Continue with the cursor in error.next, "${next}". You may get events that you already have: compare event_id.`
+  return new ApiError('INVALID_PAYLOAD', message, {}, { fields: [{ field: 'after', problem: what }], next })
+}
+
+/** Aborts when the client has gone: `request.signal` only tells of one that goes while it sends. */
+function goneSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  raw.once('close', () => gone.abort())
+  // it may have gone while the database was asked
+  if (raw.destroyed) gone.abort()
+  return gone.signal
+}
+
+function tooManyWaits(): ApiError {
+  const what = `${MOST_WAITS} requests of your key are waiting for events already, which is the maximum.`
+  return retryLater('RATE_LIMITED', what, 1)
+}

@@ -1,0 +1,221 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { sql as raw } from 'kysely'
+import { z } from 'zod'
+import type { Sql } from '../database/sql.ts'
+import { leadCursor } from '../http/cursors.ts'
+import { invalidRequest } from '../http/errors.ts'
+import { flag, id, oneOf, optionalRules, timestamp } from '../http/fields.ts'
+import { operation } from '../http/operation.ts'
+import {
+  leadStatus,
+  ofLead,
+  pageLimit,
+  strictBody,
+  success,
+  whatClosed,
+  yourLeadId,
+} from '../http/schemas.ts'
+import { formatTimestamp } from '../values.ts'
+import { leadsEnd } from './lead.ts'
+import { type MilestoneName, statuses } from './milestones.ts'
+
+/** Whether a lead's webhooks go out: `failing` while the first open one fails, `held` while the endpoint is paused. */
+export const leadDeliveries = ['ok', 'failing', 'held'] as const
+export type LeadDelivery = (typeof leadDeliveries)[number]
+
+export interface LeadFilter {
+  /** Leads with smaller ids only: those that are older. */
+  before?: number
+  status?: MilestoneName
+  partnerLeadId?: string
+  /** What `partner_lead_id` begins with. */
+  prefix?: string
+  delivery?: Exclude<LeadDelivery, 'ok'>
+  isClosed?: boolean
+  limit: number
+}
+
+/** A partner's leads, newest first, without personal data. */
+export async function leadPage(sql: Sql, partnerId: number, filter: LeadFilter) {
+  const { before, status, partnerLeadId, prefix, delivery, isClosed, limit } = filter
+  return sql
+    .selectFrom('leads')
+    .innerJoin('endpoints', 'endpoints.partner_id', 'leads.partner_id')
+    .select(['leads.id as lead_id', 'partner_lead_id', 'leads.status', 'leads.created_at', 'updated_at'])
+    .select([raw<boolean>`closed_at is not null`.as('closed'), leadsEnd.as('closed_at')])
+    .select(openWebhooks.as('open_deliveries'))
+    .select(deliveryOf.as('delivery'))
+    .where('leads.partner_id', '=', partnerId)
+    .where('leads.erased_at', 'is', null)
+    .$if(before !== undefined, (query) => query.where('leads.id', '<', before ?? 0))
+    .$if(status !== undefined, (query) => query.where('leads.status', '=', status ?? 'lead_received'))
+    .$if(partnerLeadId !== undefined, (query) => query.where('partner_lead_id', '=', partnerLeadId ?? ''))
+    .$if(prefix !== undefined, (query) => query.where(beginsWith(prefix ?? '')))
+    .$if(isClosed !== undefined, (query) =>
+      query.where('closed_at', isClosed === true ? 'is not' : 'is', null),
+    )
+    .$if(delivery !== undefined, (query) =>
+      query
+        .where('leads.id', 'in', waitingOf(sql, partnerId, delivery === 'failing'))
+        .where(raw<boolean>`(endpoints.state = 'paused') = ${delivery === 'held'}`),
+    )
+    .orderBy('leads.id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** After every other character: text that begins with a prefix comes before the prefix with this. */
+const LAST_CHARACTER = '\u{10FFFF}'
+
+/** As the index compares, byte by byte; `like` would find its bounds only where it knows the value when it plans. */
+const beginsWith = (prefix: string) =>
+  raw<boolean>`partner_lead_id ~>=~ ${prefix} and partner_lead_id ~<~ ${prefix + LAST_CHARACTER}`
+
+const openWebhooks = raw<number>`(
+  select count(*)::int from deliveries where deliveries.lead_id = leads.id and state = 'pending'
+)`
+
+const deliveryOf = raw<LeadDelivery>`(
+  select case
+    when count(*) = 0 then 'ok'
+    when endpoints.state = 'paused' then 'held'
+    when max(deliveries.round) = endpoints.round then 'failing'
+    else 'ok'
+  end
+  from deliveries where deliveries.lead_id = leads.id and deliveries.state = 'pending'
+)`
+
+/** Leads with open webhooks: few, found by the partner's open deliveries instead of by all of its leads. */
+function waitingOf(sql: Sql, partnerId: number, onlyFailing: boolean) {
+  return sql
+    .selectFrom('deliveries')
+    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
+    .select('lead_id')
+    .where('deliveries.partner_id', '=', partnerId)
+    .where('deliveries.state', '=', 'pending')
+    .$if(onlyFailing, (query) => query.whereRef('deliveries.round', '=', 'endpoints.round'))
+}
+
+const leadSummary = z
+  .object({
+    lead_id: ofLead,
+    partner_lead_id: yourLeadId,
+    status: leadStatus,
+    closed: z.boolean().describe('Whether the lead is closed: no more milestones are recorded.'),
+    closed_at: timestamp
+      .nullable()
+      .describe(`When the lead was closed: ${whatClosed} \`null\` while the lead is open.`),
+    delivery: z
+      .enum(leadDeliveries)
+      .describe(
+        'Whether its webhooks are sent: `failing` if the first open one fails, `held` while your endpoint is paused.',
+      ),
+    open_deliveries: z.int().describe('How many of its webhooks are pending or held.'),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'LeadSummary', description: 'A lead without personal data.' })
+
+const waiting = ['failing', 'held'] as const
+
+const body = strictBody({
+  limit: pageLimit,
+  after: leadCursor
+    .nullish()
+    .describe('The `next` of the previous response: only older leads. `null` is the first page.'),
+  status: z
+    .enum(statuses, { error: oneOf(statuses) })
+    .optional()
+    .describe('Only leads with this status.'),
+  partner_lead_id: optionalRules.partner_lead_id.rule
+    .optional()
+    .describe('Only leads with this identifier of yours.'),
+  partner_lead_id_prefix: optionalRules.partner_lead_id.rule
+    .optional()
+    .describe('Only leads whose identifier of yours begins with this.'),
+  closed: flag.optional().describe('`true`: only closed leads. `false`: only open ones.'),
+  delivery: z
+    .enum(waiting, { error: oneOf(waiting) })
+    .optional()
+    .describe('Only leads whose webhooks fail, or are held because your endpoint is paused.'),
+}).describe('All fields are optional.')
+
+const schema = operation({
+  operationId: 'listLeads',
+  tags: ['Leads'],
+  summary: 'List your leads',
+  description:
+    'Returns your leads, newest first, without personal data: get-lead returns that. Send `next` as `after` to get older ones.',
+  body,
+  bodyExamples: {
+    newest: {},
+    'failing webhooks': { delivery: 'failing', limit: 20 },
+    'open leads': { closed: false },
+  },
+  response: z.object({
+    success,
+    data: z.array(leadSummary).describe('Newest first.'),
+    next: id.nullable().describe('The next page’s `after`; `null` on the last page.'),
+  }),
+  responseDescription: 'A page of leads.',
+  responseExamples: {
+    page: {
+      success: true,
+      data: [
+        {
+          lead_id: 1042,
+          partner_lead_id: 'LOAN-2026-118',
+          status: 'contract_signed',
+          closed: false,
+          closed_at: null,
+          delivery: 'failing',
+          open_deliveries: 2,
+          created_at: '2026-03-02 15:04:05',
+          updated_at: '2026-03-09 10:30:00',
+        },
+      ],
+      next: null,
+    },
+  },
+  errors: [invalidRequest({ field: 'limit', problem: 'must be at most 100' })],
+})
+
+/** POST /list-leads (extension): a partner's leads, without names. */
+export const listLeads: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
+  app.post('/list-leads', {
+    schema,
+    handler: async (request) => {
+      const { limit, after, status, closed, delivery } = request.body
+      const { partner_lead_id: partnerLeadId, partner_lead_id_prefix: prefix } = request.body
+      const found = await leadPage(sql, request.partnerId, {
+        limit: limit + 1,
+        ...(typeof after === 'number' && { before: after }),
+        ...(status !== undefined && { status }),
+        ...(closed !== undefined && { isClosed: closed }),
+        ...(delivery !== undefined && { delivery }),
+        ...(partnerLeadId !== undefined && { partnerLeadId }),
+        ...(prefix !== undefined && { prefix }),
+      })
+      const page = found.slice(0, limit)
+      return {
+        success: true as const,
+        data: page.map(toWire),
+        next: found.length > limit ? (page.at(-1)?.lead_id ?? null) : null,
+      }
+    },
+  })
+}
+
+type Row = Awaited<ReturnType<typeof leadPage>>[number]
+
+const toWire = (row: Row) => ({
+  lead_id: row.lead_id,
+  partner_lead_id: row.partner_lead_id,
+  status: row.status,
+  closed: row.closed,
+  open_deliveries: row.open_deliveries,
+  delivery: row.delivery,
+  closed_at: row.closed_at && formatTimestamp(row.closed_at),
+  created_at: formatTimestamp(row.created_at),
+  updated_at: formatTimestamp(row.updated_at),
+})

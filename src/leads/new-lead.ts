@@ -1,0 +1,181 @@
+import { type RawBuilder, sql as raw } from 'kysely'
+import { jsonb, type Sql } from '../database/sql.ts'
+import { epochMsOf, newUuid } from '../database/uuid.ts'
+import { insertKey, type KeyedRequest, requestHashPlace } from '../http/idempotency.ts'
+import { seal } from '../seal.ts'
+import type { WebhookFacts } from '../webhooks/body.ts'
+import { eachField, type OptionalField, optionalFieldNames } from './lead-fields.ts'
+import { type Borrower, hashesOfEmail, hashOfBorrower, sealBorrower, sealFields } from './sealed-lead.ts'
+
+/** A new lead's id, and PostgreSQL's time. */
+export interface ReservedLeadId {
+  leadId: number
+  createdAt: Date
+}
+
+const LARGEST_BLOCK = 64
+/** A block lasts this long. If it is used up sooner, the next one is larger. */
+const BLOCK_MS = 1000
+
+/**
+ * Hands out lead ids from the identity's sequence, and PostgreSQL's clock with them: a lead, its event, and
+ * its delivery, whose body names the id, are then written by one statement instead of four.
+ *
+ * One id at a time while leads are rare, blocks under load. The rest of a block is dropped after a second, because
+ * PostgreSQL's clock may have been set since; that leaves a gap in the ids.
+ *
+ * @param monotonicMs a monotonic clock, in milliseconds.
+ */
+export function leadIds(sql: Sql, monotonicMs = () => performance.now()): () => Promise<ReservedLeadId> {
+  let ids: number[] = []
+  let now = new Date(0)
+  let size = 1
+  let takenAt = Number.NEGATIVE_INFINITY
+  let refill: Promise<void> | undefined
+
+  const ageMs = () => monotonicMs() - takenAt
+
+  async function takeBlock(): Promise<void> {
+    size = ageMs() < BLOCK_MS ? Math.min(size * 2, LARGEST_BLOCK) : 1
+    ;({ ids, now } = await take(sql, size))
+    takenAt = monotonicMs()
+  }
+
+  return async () => {
+    for (;;) {
+      const leadId = ageMs() < BLOCK_MS ? ids.shift() : undefined
+      if (leadId !== undefined) {
+        const createdAt = new Date(now.getTime() + ageMs())
+        return { leadId, createdAt }
+      }
+      refill ??= takeBlock().finally(() => (refill = undefined))
+      await refill
+    }
+  }
+}
+
+async function take(sql: Sql, size: number): Promise<{ ids: number[]; now: Date }> {
+  const { rows } = await raw<{ id: number; now: Date }>`
+    select nextval(pg_get_serial_sequence('leads', 'id'))::int as id, clock_timestamp() as now
+    from generate_series(1, ${size}::int)`.execute(sql)
+  const { now = new Date() } = rows[0] ?? {}
+  return { ids: rows.map(({ id }) => id), now }
+}
+
+/** A referral as a partner sends it; absent optional fields are `null`. */
+export type NewLead = Borrower & Record<OptionalField, string | null>
+
+const optionalColumns = raw.join(optionalFieldNames.map((name) => raw.ref(name)))
+
+/** Makes the body of a delivery. */
+export type WebhookBody = (facts: WebhookFacts) => string
+
+export const newEventId = () => `evt_${newUuid()}`
+
+/** When the event was recorded, from the milliseconds at the beginning of its id: a lead's own clock may be ahead. */
+export const recordedAt = (eventId: string) => new Date(epochMsOf(eventId.slice('evt_'.length)))
+
+/** What comes with some leads. */
+export interface LeadExtras {
+  /** The request that creates it. */
+  requestId?: string | undefined
+}
+
+/** A request's key, with the answer that a repeat of it gets. */
+interface KeptKey extends KeyedRequest {
+  response: string
+}
+
+/** How many of a partner's leads with one `partner_lead_id` or address are looked at, so that no number of closed ones costs more. */
+const LOOKED_AT = 20
+
+/**
+ * The newest open lead that has the same `partner_lead_id` or address; nobody is locked, so of two at once neither sees the
+ * other.
+ *
+ * @param emailHashes one for each encryption key: each is looked up in the index by itself.
+ */
+const duplicateOf = (partnerId: number, partnerLeadId: string | null, emailHashes: readonly string[]) => raw`
+  select max(id) as id from (
+    (select id, closed_at from leads where partner_id = ${partnerId} and partner_lead_id = ${partnerLeadId}
+      order by id desc limit ${raw.lit(LOOKED_AT)})
+    union all
+    select own.id, own.closed_at from unnest(${emailHashes}::text[]) as hash cross join lateral (
+      select id, closed_at from leads where email_hash = hash and partner_id = ${partnerId}
+      order by id desc limit ${raw.lit(LOOKED_AT)}
+    ) as own
+  ) as newest where closed_at is null`
+
+/**
+ * Inserts a lead, its `lead_received` event, that event's delivery, which is due at once by PostgreSQL's clock, and the
+ * idempotency key, if there is one: all in one statement, to save round trips.
+ *
+ * @param encryptionKeys what describes the borrower is sealed under the first of them.
+ * @returns `undefined` if the key is taken; else the event’s id, and the open lead that has the same `partner_lead_id` or address, if there is one. Waits
+ *   for the commit of a concurrent request with the same key.
+ */
+export async function insertLead(
+  { sql, encryptionKeys }: { sql: Sql; encryptionKeys: readonly Buffer[] },
+  { leadId, createdAt }: Pick<ReservedLeadId, 'leadId' | 'createdAt'>,
+  partnerId: number,
+  lead: NewLead,
+  toBody: WebhookBody,
+  { kept, requestId }: LeadExtras & { kept?: KeptKey | undefined } = {},
+): Promise<{ eventId: string; duplicateOf: number | null } | undefined> {
+  const eventId = newEventId()
+  const { partner_lead_id: partnerLeadId } = lead
+  const eventPayload = partnerLeadId === null ? null : { partner_lead_id: partnerLeadId }
+  const facts = {
+    eventId,
+    eventName: 'lead_received' as const,
+    eventPayload,
+    createdAt,
+    leadId,
+    partnerLeadId,
+  }
+  const ids = raw`${leadId}::int, ${partnerId}::int`
+  const earlier = duplicateOf(partnerId, partnerLeadId, hashesOfEmail(lead.email, encryptionKeys))
+  const earlierId = raw`(select id from earlier)`
+  const key = kept === undefined ? raw`key as (select)` : keepKey(leadId, kept, earlierId, encryptionKeys)
+  const fields = sealFields(
+    leadId,
+    eachField(optionalFieldNames, (name) => lead[name]),
+    encryptionKeys,
+  )
+  const personal = sealBorrower(leadId, lead, encryptionKeys)
+  const { rows } = await raw<{ duplicate_of: number | null }>`
+    with earlier as materialized (${earlier}), ${key}, lead as (
+      insert into leads (id, partner_id, personal, email_hash, ${optionalColumns}, status, next_position, next_sequence,
+        last_event_at, created_at, updated_at)
+      select ${ids}, ${personal}, ${hashOfBorrower(lead, personal, encryptionKeys)}, ${raw.join(Object.values(fields))},
+        'lead_received', 2, 2, ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${createdAt}::timestamptz
+      from key
+    ), event as (
+      insert into lead_events (lead_id, partner_id, id, position, event_name, event_payload, dedupe_key, created_at)
+      select ${ids}, ${eventId}, 1, 'lead_received', ${jsonb(eventPayload)}, 'lead_received', ${createdAt}::timestamptz
+      from key
+    )
+    insert into deliveries (lead_id, partner_id, event_id, sequence, body, next_attempt_at, request_id)
+    select ${ids}, ${eventId}, 1, ${toBody({ ...facts, sequence: 1 })}, clock_timestamp(), ${requestId ?? null}::uuid
+    from key
+    returning ${earlierId} as duplicate_of`.execute(sql)
+  return rows[0] && { eventId, duplicateOf: rows[0].duplicate_of }
+}
+
+/** The stored answer, which is an object, with what only the statement itself finds: last, as a first answer has it. */
+const answered = (
+  response: string,
+  earlierId: RawBuilder<unknown>,
+) => raw<string>`case when ${earlierId} is null then ${response}
+  else left(${response}, -1) || ',"duplicate_of":' || ${earlierId} || '}' end`
+
+function keepKey(
+  leadId: number,
+  kept: KeptKey,
+  earlierId: RawBuilder<unknown>,
+  encryptionKeys: readonly Buffer[],
+) {
+  const requestHash = seal(kept.requestHash, requestHashPlace(leadId), encryptionKeys)
+  const response = answered(kept.response, earlierId)
+  return raw`key as (${insertKey({ ...kept, requestHash, response, leadId })})`
+}

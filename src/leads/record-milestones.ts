@@ -1,0 +1,161 @@
+import { sql as raw } from 'kysely'
+import { decideMilestones, type RecordingDecision } from './recording-decision.ts'
+import { isMocked, type MilestoneItem, type Recording } from './referral-state.ts'
+import { endOf } from './score-dates.ts'
+import { leaseOf, noLease } from '../deliveries/delivery.ts'
+import { newAttempt, readEndpoint, type StartedAttempt } from '../deliveries/attempt.ts'
+import { jsonb, type Sql } from '../database/sql.ts'
+import { leadsChange, type LockedLead, lockLead } from './lead.ts'
+import { newEventId, type WebhookBody } from './new-lead.ts'
+
+export interface RecordingOptions {
+  opening?: Opening | undefined
+  /** Whether milestones may be simulated, and events are limited. */
+  isSandbox?: boolean
+}
+
+/** A first attempt that may be opened with the recording: only once all of the lead's webhooks up to `after` are settled. */
+export interface Opening {
+  after: number
+  encryptionKeys: readonly Buffer[]
+}
+
+interface Recorded {
+  partnerId: number
+  recording: Recording
+  /** An attempt that was opened with it: make it now. */
+  started?: StartedAttempt
+}
+
+/**
+ * Records milestones of a lead: events, status, positions, sequences and deliveries in one transaction.
+ * Repeated with the same items it changes nothing and answers the same.
+ *
+ * Begins with the lead's row lock, so that events get their positions, and transactions their ids, in the
+ * order in which they become visible.
+ *
+ * @param options `opening` opens the first attempt at the next webhook, if its endpoint is active.
+ * @returns `undefined` when there is no such lead.
+ */
+export async function recordMilestones(
+  sql: Sql,
+  leadId: number,
+  items: readonly MilestoneItem[],
+  toBody: WebhookBody,
+  { opening, isSandbox = false }: RecordingOptions = {},
+): Promise<Recorded | undefined> {
+  return sql.transaction().execute(async (trx) => {
+    const lead = await lockLead(trx, leadId, items)
+    if (lead === undefined) return undefined
+    const known = new Map(Object.entries(lead.known))
+    // counted once the lead is locked
+    const scoreUpdates = isSandbox && items.some(isMocked) && (await countScoreUpdates(trx, leadId))
+    const mock = scoreUpdates === false ? undefined : { leadId, scoreUpdates }
+    const tools = { now: lead.now, newEventId, mock, isSandbox }
+    const decision = decideMilestones(lead, known, items, tools)
+    const recording = answerOf(lead, decision)
+    const { partnerId } = lead
+    if (decision.events.length === 0) return { partnerId, recording }
+    const rows = rowsOf(lead, decision, toBody)
+    const isNext = lead.nextSequence - 1 === opening?.after
+    const next = isNext ? rows.deliveries[0] : undefined
+    const opened = next && opening && (await openFirst(trx, next, opening.encryptionKeys))
+    await append(trx, lead.id, decision, rows, opened)
+    return { partnerId, recording, ...(opened && { started: opened.started }) }
+  })
+}
+
+async function countScoreUpdates(trx: Sql, leadId: number): Promise<number> {
+  const { count } = await trx
+    .selectFrom('lead_events')
+    .select((eb) => eb.fn.countAll<string>().as('count'))
+    .where('lead_id', '=', leadId)
+    .where('event_name', '=', 'score_update')
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+function rowsOf(
+  { id: leadId, partnerId, partnerLeadId }: LockedLead,
+  { events }: RecordingDecision,
+  toBody: WebhookBody,
+) {
+  const ids = { lead_id: leadId, partner_id: partnerId }
+  return {
+    events: events.map((event) => ({
+      ...ids,
+      id: event.eventId,
+      position: event.position,
+      event_name: event.name,
+      event_payload: jsonb(event.payload),
+      dedupe_key: event.dedupeKey,
+      score_period: event.scorePeriod,
+      created_at: event.createdAt,
+    })),
+    deliveries: events.flatMap(({ eventId, name, payload, createdAt, sequence, requestId }) => {
+      if (sequence === undefined) return []
+      const facts = { eventId, eventName: name, eventPayload: payload, createdAt, sequence }
+      const body = toBody({ ...facts, leadId, partnerLeadId })
+      return { ...ids, event_id: eventId, sequence, body, request_id: requestId }
+    }),
+  }
+}
+
+/** Opens the first attempt at a delivery in the transaction that writes it; `undefined` if it cannot be made now. */
+async function openFirst(
+  trx: Sql,
+  delivery: ReturnType<typeof rowsOf>['deliveries'][number],
+  encryptionKeys: readonly Buffer[],
+) {
+  const { event_id: eventId, lead_id: leadId, partner_id: partnerId, request_id: requestId } = delivery
+  const [endpoint] = await readEndpoint(trx, { partnerId, leadId })
+  if (endpoint === undefined || endpoint.url === null || endpoint.pausedBy !== null) return undefined
+  const facts = { ...delivery, eventId, leadId, partnerId, requestId }
+  const opened = newAttempt(facts, endpoint, 'scheduled', encryptionKeys)
+  return 'unreadable' in opened ? undefined : opened
+}
+
+/** One statement for all of it: each one more is a way to PostgreSQL and back while the lead is locked. */
+async function append(
+  trx: Sql,
+  leadId: number,
+  { lead }: RecordingDecision,
+  rows: ReturnType<typeof rowsOf>,
+  opened: Awaited<ReturnType<typeof openFirst>>,
+): Promise<void> {
+  const deliveries = rows.deliveries.map((row) => ({
+    ...row,
+    next_attempt_at: raw<Date>`clock_timestamp()`,
+    ...(opened?.row.event_id === row.event_id ? leaseOf(opened.row.id) : noLease),
+  }))
+  let query = trx.with('recorded', (cte) => cte.insertInto('lead_events').values(rows.events))
+  if (deliveries.length > 0)
+    query = query.with('queued', (cte) => cte.insertInto('deliveries').values(deliveries))
+  if (opened !== undefined)
+    query = query.with('opened', (cte) => cte.insertInto('attempts').values({ ...opened.row, number: 1 }))
+  await query
+    .updateTable('leads')
+    .set({
+      status: lead.status,
+      next_position: lead.nextPosition,
+      next_sequence: lead.nextSequence,
+      anchor_at: lead.anchorAt,
+      last_event_at: lead.lastEventAt,
+      updated_at: leadsChange,
+    })
+    .where('id', '=', leadId)
+    .execute()
+}
+
+function answerOf({ clockOffset, isClosed }: LockedLead, { outcomes, lead }: RecordingDecision): Recording {
+  return {
+    outcomes,
+    status: lead.status,
+    anchor: lead.anchorAt?.getTime() ?? null,
+    endsAt: endOf(lead.readyAt),
+    offset: clockOffset * 1000,
+    last: lead.nextSequence - 1,
+    lastEventAt: lead.lastEventAt.getTime(),
+    closed: isClosed,
+  }
+}

@@ -1,0 +1,159 @@
+import { REQUEST_ID } from '../values.ts'
+import { type EventPayload, parseScoreGains, simulatedGains, takesPayload } from './event-payloads.ts'
+import { furthest, type MilestoneName, milestones } from './milestones.ts'
+import {
+  isMocked,
+  isTimed,
+  type MilestoneItem,
+  periodOf,
+  type RecordedItem,
+  type RecordingOutcome,
+} from './referral-state.ts'
+
+/** Where a lead stands, under its lock. */
+export interface LeadStanding {
+  status: MilestoneName
+  nextPosition: number
+  nextSequence: number
+  /** `escrow_funded`, from which score updates are counted. */
+  anchorAt: Date | null
+  readyAt: Date | null
+  lastEventAt: Date
+}
+
+/**
+ * The events of a sandbox's lead, where one key can simulate as many as it likes. In production, every milestone is a fact
+ * that is recorded.
+ */
+export const MOST_EVENTS = 1000
+
+export interface NewEvent {
+  eventId: string
+  name: MilestoneName
+  dedupeKey: string
+  /** Of a score update of the timer's. */
+  scorePeriod: number | null
+  payload: EventPayload
+  createdAt: Date
+  position: number
+  /** Its place among the lead's webhooks; `undefined` for an event that is none. */
+  sequence: number | undefined
+  requestId: string | null
+}
+
+export interface RecordingDecision {
+  outcomes: RecordedItem[]
+  events: NewEvent[]
+  /** After all of them: what is written and what is answered both come from it. */
+  lead: LeadStanding
+}
+
+export interface RecordingTools {
+  now: Date
+  newEventId: () => string
+  /** The lead, and how many score updates it has: mock gains follow from both. */
+  mock?: { leadId: number; scoreUpdates: number } | undefined
+  isSandbox?: boolean
+}
+
+/**
+ * Decides which of the milestones that are sent to a lead are recorded.
+ *
+ * | The first that is so                                       | Outcome          |
+ * | ---------------------------------------------------------- | ---------------- |
+ * | its key is recorded, before or by an item before it          | `repeated`       |
+ * | the lead is closed                                           | `closed`         |
+ * | it is simulated, and this is no sandbox                      | `no_sandbox`     |
+ * | the timer's score update, and the borrower is mortgage ready | `mortgage_ready` |
+ * | a sandbox, and the lead has `MOST_EVENTS`; not the timer's   | `full`           |
+ * | otherwise                                                    | `recorded`       |
+ *
+ * Positions have no gaps, dates never go back, and the status is the furthest milestone reached.
+ *
+ * @param known event ids by the keys of the items that are recorded.
+ * @param now the lead's time.
+ */
+export function decideMilestones(
+  lead: LeadStanding & { isClosed: boolean },
+  known: ReadonlyMap<string, string>,
+  items: readonly MilestoneItem[],
+  { now, newEventId, mock, isSandbox = false }: RecordingTools,
+): RecordingDecision {
+  const { isClosed, ...standing } = lead
+  const seen = new Map(known)
+  const events: NewEvent[] = []
+  let after: LeadStanding = standing
+  const outcomes = items.map((item): RecordedItem => {
+    const recorded = seen.get(item.dedupeKey)
+    if (recorded !== undefined) return { outcome: 'repeated', eventId: recorded }
+    const outcome = admit(after, isClosed, item, isSandbox)
+    if (outcome !== 'recorded') return { outcome }
+    if (isSandbox && isFull(after, item)) return { outcome: 'full' }
+    const gains = isMocked(item) ? madeUp(mock, events) : item.gains
+    const event = place(after, { ...item, ...(gains && { gains }) }, { now, eventId: newEventId() })
+    after = standingAfter(after, event)
+    seen.set(item.dedupeKey, event.eventId)
+    events.push(event)
+    const { eventId, sequence } = event
+    return { outcome, eventId, ...(sequence !== undefined && { sequence }) }
+  })
+  return { outcomes, events, lead: after }
+}
+
+/** The timer's score updates end with the journey; one that was signalled is a fact all the same. */
+function admit(
+  { status }: LeadStanding,
+  isClosed: boolean,
+  item: MilestoneItem,
+  isSandbox: boolean,
+): RecordingOutcome {
+  if (isClosed) return 'closed'
+  if (item.simulated && !isSandbox) return 'no_sandbox'
+  return isTimed(item) && status === 'mortgage_ready' ? 'mortgage_ready' : 'recorded'
+}
+
+/** The timer's are as many as the lead's clock has room for. */
+function isFull({ nextPosition }: LeadStanding, item: MilestoneItem): boolean {
+  return nextPosition > MOST_EVENTS && !isTimed(item)
+}
+
+/** The gains of the lead's next score update. */
+function madeUp(mock: RecordingTools['mock'], events: readonly NewEvent[]) {
+  if (mock === undefined) return undefined
+  const before = mock.scoreUpdates + events.filter(({ name }) => name === 'score_update').length
+  return simulatedGains(mock.leadId, before + 1)
+}
+
+/** Gives an event its date, its place in the lead's history, and among its webhooks if it is one. */
+function place(
+  lead: LeadStanding,
+  { name, dedupeKey, gains, at, requestId }: MilestoneItem,
+  { now, eventId }: { now: Date; eventId: string },
+): NewEvent {
+  return {
+    eventId,
+    name,
+    dedupeKey,
+    scorePeriod: periodOf({ dedupeKey }),
+    // what is recorded stays, whatever handed it on
+    payload: takesPayload(name) ? (parseScoreGains(gains) ?? null) : null,
+    createdAt: latest(lead.lastEventAt, at === undefined ? now : new Date(at)),
+    position: lead.nextPosition,
+    sequence: milestones[name].webhook ? lead.nextSequence : undefined,
+    // carried from run to run, through histories that people can write to
+    requestId: requestId !== undefined && REQUEST_ID.test(requestId) ? requestId : null,
+  }
+}
+
+function standingAfter(lead: LeadStanding, { name, createdAt, sequence }: NewEvent): LeadStanding {
+  return {
+    status: furthest(lead.status, name),
+    nextPosition: lead.nextPosition + 1,
+    nextSequence: sequence === undefined ? lead.nextSequence : sequence + 1,
+    anchorAt: name === 'escrow_funded' ? createdAt : lead.anchorAt,
+    readyAt: name === 'mortgage_ready' ? createdAt : lead.readyAt,
+    lastEventAt: createdAt,
+  }
+}
+
+const latest = (one: Date, other: Date) => (one > other ? one : other)

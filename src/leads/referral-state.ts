@@ -1,0 +1,210 @@
+import type { ScoreGains } from './event-payloads.ts'
+import { furthest, type MilestoneName, milestones, type SignalledMilestone } from './milestones.ts'
+
+/**
+ * Where a lead stands, as its workflow needs to know it: made from PostgreSQL's record alone, so that a
+ * workflow can be started again from the record at any time. Plain JSON; dates in milliseconds.
+ */
+export interface ReferralState {
+  leadId: number
+  partnerId: number
+  /** The create-lead that made it, for operators. */
+  requestId?: string
+  /** Its `lead_received`: if the lead of this id has another one, the workflow is that of a lead that was lost. */
+  firstEventId: string
+  /** Milestones that are recorded, `lead_received` among them. */
+  seen: MilestoneName[]
+  /** The latest of them, and when it was recorded on the lead's clock. */
+  lastEvent: MilestoneName
+  lastEventAt: number
+  /** The date from which score updates are counted: `escrow_funded`; `null` before it. */
+  anchor: number | null
+  /** The next score update's number, 1 for the first. */
+  period: number
+  /** Whether the lead's clock may be moved. */
+  isSandbox: boolean
+  /** How far the lead's clock runs ahead of ours (sandbox only). */
+  offset: number
+  /** The first open delivery's sequence; `last + 1` when none is open. */
+  next: number
+  /** The highest sequence. */
+  last: number
+  /** When the workflow completes, once mortgage ready; `null` before. */
+  endsAt: number | null
+  closing: boolean
+  /** What the first open delivery suffers from; `null` while it has not failed. */
+  failure: DeliveryFailure | null
+}
+
+/** The status that the milestones make. */
+export const statusOf = ({ seen }: Pick<ReferralState, 'seen'>) =>
+  seen.reduce<MilestoneName>(furthest, 'lead_received')
+
+/** A delivery that fails, as operators are told of it. */
+export interface DeliveryFailure {
+  sequence: number
+  /** In a row. */
+  failures: number
+  reason: string
+}
+
+/** The reason in words: what the endpoint answered, or why there was no answer. */
+export function failureReason(status: number | null, errorCode: string | null): string {
+  return status === null ? (errorCode ?? 'unknown') : `the endpoint answered ${status}`
+}
+
+interface NewLeadFacts {
+  requestId: string
+  firstEventId: string
+  /** In milliseconds. */
+  now: number
+  isSandbox: boolean
+}
+
+/** A lead that was just created. */
+export function newReferralState(
+  leadId: number,
+  partnerId: number,
+  { requestId, firstEventId, now, isSandbox }: NewLeadFacts,
+): ReferralState {
+  return {
+    leadId,
+    partnerId,
+    requestId,
+    firstEventId,
+    seen: ['lead_received'],
+    lastEvent: 'lead_received',
+    lastEventAt: now,
+    anchor: null,
+    period: 1,
+    isSandbox,
+    offset: 0,
+    next: 1,
+    last: 1,
+    endsAt: null,
+    closing: false,
+    failure: null,
+  }
+}
+
+/** One milestone to record. */
+export interface MilestoneItem {
+  name: MilestoneName
+  /** Two items with the same key are the same fact, recorded once. */
+  dedupeKey: string
+  gains?: ScoreGains
+  /** Sandbox only. A score update without gains gets mock ones when it is recorded. */
+  simulated?: true
+  /** When it happened on the lead's clock, in milliseconds; when it is recorded if absent. */
+  at?: number
+  /** The request that simulated it. Sandbox only. */
+  requestId?: string
+}
+
+/** Whether its gains are made up when it is recorded. */
+export const isMocked = ({ simulated, name, gains }: MilestoneItem) =>
+  simulated === true && name === 'score_update' && gains === undefined
+
+const TIMED_KEY = 'score_update#'
+
+/** The key of a score update of the timer's. */
+export const scoreUpdateKey = (period: number) => `${TIMED_KEY}${period}`
+
+/** The timer's score updates; every other milestone was sent. */
+export function isTimed({ dedupeKey }: Pick<MilestoneItem, 'dedupeKey'>): boolean {
+  return dedupeKey.startsWith(TIMED_KEY)
+}
+
+/** The period of a score update of the timer's; `null` for every other milestone. */
+export function periodOf(item: Pick<MilestoneItem, 'dedupeKey'>): number | null {
+  return isTimed(item) ? Number(item.dedupeKey.slice(TIMED_KEY.length)) : null
+}
+
+export type RecordingOutcome = 'recorded' | 'repeated' | 'closed' | 'mortgage_ready' | 'no_sandbox' | 'full'
+
+export interface RecordedItem {
+  outcome: RecordingOutcome
+  eventId?: string
+  /** The place of its webhook among the lead's; absent for an event that is none, or that was known. */
+  sequence?: number
+}
+
+/** What a recording must know to send the next webhook itself. */
+export interface SettledUpTo {
+  partnerId: number
+  /** The sequence up to which all of the lead's webhooks are settled. */
+  after: number
+}
+
+/** How a first attempt ended; neither: it was not made, or has not ended yet. */
+export interface Sent {
+  /** The sequence of the webhook that is delivered. */
+  delivered?: number
+  failure?: DeliveryFailure
+}
+
+/** What a recording answers: outcomes in the items' order, and where the lead stands after it. */
+export interface Recording extends Sent {
+  outcomes: RecordedItem[]
+  status: MilestoneName
+  anchor: number | null
+  endsAt: number | null
+  offset: number
+  last: number
+  /** When the lead's latest event was recorded. */
+  lastEventAt: number
+  closed: boolean
+}
+
+/** The header with which a lead's workflow tells its activities its `firstEventId`. */
+export const FIRST_EVENT = 'first-event'
+/** The types of the failures of an activity that is refused: the lead is not the workflow's, or the record was restored. */
+export const OTHER_LEAD = 'OtherLead'
+export const UNREAD = 'Unread'
+
+/** What the record says of a lead, to its workflow. */
+export interface ReadRecord {
+  state: ReferralState
+  /** Which of the milestones that the workflow had recorded are not there any more, by their keys. */
+  lost: string[]
+}
+
+/** The most milestones that one request simulates. */
+export const MOST_SIMULATED = 50
+
+/** The key under which a milestone counts once: `unique` gives one that repeats and has no id its own. */
+export function milestoneKey(
+  name: SignalledMilestone,
+  id: string | undefined,
+  unique: (name: SignalledMilestone) => string,
+): string {
+  if (milestones[name].once) return name
+  return id === undefined ? unique(name) : `${name}:${id}`
+}
+
+/** The key of a lead's nth milestone that has no other, through all runs of its workflow. */
+export function numberedKey(name: SignalledMilestone, firstRunId: string, number: number): string {
+  return `${name}@${firstRunId}:${number}`
+}
+
+interface Simulation {
+  key: string
+  /** The request that asked for it; none for a scenario. */
+  request_id?: string
+  events: { name: SignalledMilestone; gains?: ScoreGains; at?: number }[]
+}
+
+/** Simulated milestones. A signal's own id has no space, so their keys are no other's. */
+export function simulatedItems({ key, request_id: requestId, events }: Simulation): MilestoneItem[] {
+  return events.map(({ name, gains, at }, index) => {
+    const dedupeKey = milestones[name].once ? name : `${name}: simulated ${key}:${index}`
+    return {
+      name,
+      dedupeKey,
+      simulated: true,
+      ...(requestId !== undefined && { requestId }),
+      ...(at !== undefined && { at }),
+      ...(gains !== undefined && { gains }),
+    }
+  })
+}

@@ -1,0 +1,188 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { defineEntity, p } from '@mikro-orm/core'
+import { sql as raw } from 'kysely'
+import { instant } from '../database/columns.ts'
+import { type Em, type Sql, sqlIn } from '../database/sql.ts'
+import type { Environment } from '../values.ts'
+import { isValidKey, Partner } from './partner.ts'
+
+export const ApiKey = defineEntity({
+  name: 'ApiKey',
+  tableName: 'api_keys',
+  properties: {
+    id: p.integer().primary().generated('by default as identity'),
+    partner: () => p.manyToOne(Partner).deleteRule('restrict').index(),
+    /** SHA-256 of the whole key, in hex; the key itself is never stored. */
+    hash: p.text().unique(),
+    last4: p.text(),
+    createdAt: instant().defaultRaw('now()'),
+    expiresAt: instant().nullable(),
+    revokedAt: instant().nullable(),
+    lastUsedAt: instant().nullable(),
+  },
+})
+
+const PREFIXES: Record<Environment, string> = { sandbox: 'prs_test_', production: 'prs_live_' }
+const FORMAT = /^(prs_(?:test|live)_)([0-9a-f]{64})([0-9a-f]{8})$/
+
+const checksum = (secret: string) => crc32(secret).toString(16).padStart(8, '0')
+/** What is stored of a key. A key is random, unlike a password, so SHA-256 is enough. */
+export const hashOf = (key: string) => createHash('sha256').update(key).digest('hex')
+
+/**
+ * Issues a key: the environment's prefix, 256 random bits and their CRC-32, in hex. With the checksum, secret scanners
+ * and this service recognize a mistyped key without a database.
+ *
+ * @returns `key` this once: only its hash is stored.
+ */
+export async function issueKey(em: Em, partnerId: number, environment: Environment) {
+  const secret = randomBytes(32).toString('hex')
+  const key = `${PREFIXES[environment]}${secret}${checksum(secret)}`
+  const row = em.create(ApiKey, {
+    partner: em.getReference(Partner, partnerId),
+    hash: hashOf(key),
+    last4: key.slice(-4),
+    createdAt: new Date(),
+  })
+  await em.flush()
+  return { id: row.id, key }
+}
+
+export type KeyRefusal = 'malformed' | 'wrong_environment' | 'unknown' | 'expired' | 'revoked'
+
+/** Why `key` cannot be a key of this environment, without asking the database; `undefined` when it can. */
+export function refuseKey(key: string, environment: Environment): KeyRefusal | undefined {
+  const [, prefix, secret, sum] = FORMAT.exec(key) ?? []
+  if (prefix === undefined || secret === undefined || checksum(secret) !== sum) return 'malformed'
+  return prefix === PREFIXES[environment] ? undefined : 'wrong_environment'
+}
+
+export interface KeyOwner {
+  keyId: number
+  partnerId: number
+}
+
+/** Why a key does not work. */
+export interface RefusedKey {
+  refusal: KeyRefusal
+}
+
+/** Whose key has this hash, or why it does not work. */
+export async function findKeyOwner(sql: Sql, hash: string): Promise<KeyOwner | RefusedKey> {
+  const row = await sql
+    .selectFrom('api_keys')
+    .select(['id', 'partner_id', keyState.as('state')])
+    .where('hash', '=', hash)
+    .executeTakeFirst()
+  if (row === undefined) return { refusal: 'unknown' }
+  const { id: keyId, partner_id: partnerId, state } = row
+  if (state !== 'valid') return { refusal: state }
+  return { keyId, partnerId }
+}
+
+export async function touchKey(sql: Sql, keyId: number): Promise<void> {
+  await sql.updateTable('api_keys').set({ last_used_at: new Date() }).where('id', '=', keyId).execute()
+}
+
+/** What a row of `api_keys` is by now: by PostgreSQL's clock, which sets its end. */
+const keyState = raw<'valid' | 'expired' | 'revoked'>`case
+  when revoked_at is not null then 'revoked' when expires_at <= now() then 'expired' else 'valid' end`
+
+/**
+ * Issues a key and lets the partner's other valid keys expire after `overlapMs`, so that the partner can change over.
+ * Runs in the caller's transaction; concurrent rotations of a partner take turns.
+ *
+ * @returns the new key, and the ids of the keys that expire by `expiresAt`.
+ */
+export async function rotateKeys(em: Em, partnerId: number, environment: Environment, overlapMs: number) {
+  const sql = sqlIn(em)
+  await sql.selectFrom('partners').select('id').where('id', '=', partnerId).forUpdate().execute()
+  // by the clock that judges them
+  const { expiresAt } = await sql
+    .selectNoFrom(raw<Date>`clock_timestamp() + ${overlapMs} * interval '1 millisecond'`.as('expiresAt'))
+    .executeTakeFirstOrThrow()
+  const expiring = await sql
+    .updateTable('api_keys')
+    .set({ expires_at: raw<Date>`least(expires_at, ${expiresAt})` })
+    .where('partner_id', '=', partnerId)
+    .where(isValidKey)
+    .returning('id')
+    .execute()
+  const issued = await issueKey(em, partnerId, environment)
+  return { ...issued, expiresAt, expiring: expiring.map((row) => row.id) }
+}
+
+/**
+ * Revokes a key, given its id or the key itself.
+ *
+ * @returns whose it is, and whether it was already revoked; `undefined` when there is no such key.
+ */
+export async function revokeKey(sql: Sql, key: number | string) {
+  const row = await sql
+    .selectFrom('api_keys')
+    .select(['id', 'partner_id as partnerId', 'revoked_at'])
+    .where((eb) => (typeof key === 'number' ? eb('id', '=', key) : eb('hash', '=', hashOf(key))))
+    .forUpdate()
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const { id, partnerId, revoked_at: before } = row
+  if (before !== null) return { id, partnerId, revokedAt: before, already: true }
+  const revokedAt = new Date()
+  await sql.updateTable('api_keys').set({ revoked_at: revokedAt }).where('id', '=', id).execute()
+  return { id, partnerId, revokedAt, already: false }
+}
+
+/** A partner's keys, oldest first, by their last four characters: the keys themselves are not stored. */
+export async function listKeys(sql: Sql, partnerId: number) {
+  return sql
+    .selectFrom('api_keys')
+    .select(['id as key_id', 'last4', 'created_at', 'expires_at', 'revoked_at', 'last_used_at'])
+    .select(keyState.as('state'))
+    .where('partner_id', '=', partnerId)
+    .orderBy('id')
+    .execute()
+}
+
+interface EndingKey {
+  partner_id: number
+  partner_name: string
+  key_id: number
+  expires_at: Date
+  /** Whether no key of the partner works for longer. */
+  is_last: boolean
+  /** Since when a person should look. */
+  since: Date
+}
+
+/**
+ * Keys that end within `days` while their partner needs them: it has no other that works for longer, or none of those was
+ * used since this one. In the first half of the time for changing over, which begins with the other key, the old one may
+ * still be in use. The first to end comes first.
+ */
+export async function endingKeys(sql: Sql, days: number): Promise<EndingKey[]> {
+  const { rows } = await raw<EndingKey>`
+    with valid as (
+      select id, partner_id, created_at, last_used_at, expires_at,
+        coalesce(expires_at <= now() + ${days} * interval '1 day', false) as is_ending
+      from api_keys where ${isValidKey}
+    )
+    select ending.partner_id, partners.name as partner_name, ending.id as key_id, ending.expires_at,
+      other.issued_at is null as is_last, soon.since
+    from valid ending join partners on partners.id = ending.partner_id
+    cross join lateral (
+      select min(created_at) as issued_at from valid where partner_id = ending.partner_id and not is_ending
+    ) as other
+    cross join lateral (
+      select greatest(
+        ending.expires_at - ${days} * interval '1 day', ending.created_at,
+        other.issued_at + (ending.expires_at - other.issued_at) / 2
+      ) as since
+    ) as soon
+    where is_ending and soon.since <= now() and not exists (
+      select from valid where partner_id = ending.partner_id and not is_ending
+        and coalesce(last_used_at, '-infinity') >= coalesce(ending.last_used_at, '-infinity')
+    )
+    order by ending.expires_at, ending.id`.execute(sql)
+  return rows
+}

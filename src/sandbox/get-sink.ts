@@ -1,0 +1,152 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { noObject } from '../http/errors.ts'
+import { timestamp } from '../http/fields.ts'
+import { isTooDeep } from '../http/json-body.ts'
+import { operation } from '../http/operation.ts'
+import { strictBody, stringMap, success } from '../http/schemas.ts'
+import { formatTimestamp } from '../values.ts'
+import type { SinkRouteDependencies } from './dependencies.ts'
+import { sinkPath } from './receive-webhook.ts'
+import { noSink } from './set-sink.ts'
+import { findSink, readArrivals, sinkFaultNames } from './sink.ts'
+
+/** The body of a request that was signed, maybe by the partner itself; `null` for what nobody should parse. */
+function parseSigned(bytes: Buffer): unknown {
+  return isTooDeep(bytes) ? null : JSON.parse(bytes.toString('utf8'))
+}
+
+const sinkFault = z.enum(sinkFaultNames).nullable()
+
+const webhook = z
+  .object({
+    webhook_id: z.string().describe('The header `webhook-id`: the event’s id.'),
+    received_at: timestamp,
+    attempt: z
+      .int()
+      .describe('Counts the requests with this `webhook-id` from 1, and anew once none of them is kept.'),
+    verified: z.boolean().describe('Whether its signature is valid.'),
+    problem: z.string().nullable().describe('Why it is not valid.'),
+    status: z.int().describe('What the sink answered.'),
+    delay_ms: z.int().describe('How long it waited before.'),
+    fault: sinkFault.describe(
+      'What it did instead of answering at once and as a whole; `null` if it answered.',
+    ),
+    headers: stringMap,
+    body: z.string().describe('The bytes that were signed; if the signature is not valid, their beginning.'),
+    event: z.unknown().describe('The body, parsed; `null` if its signature is not valid.'),
+  })
+  .meta({ id: 'SinkWebhook' })
+
+type Options = Pick<SinkRouteDependencies, 'sql' | 'sinkBase'>
+
+/** How a sink answers that was told nothing else, or no longer. */
+const USUAL = { status: 200, times: null, delay_ms: 0, fault: null, retry_after: null, ends_at: null }
+
+const schema = operation({
+  operationId: 'getSink',
+  tags: ['Sandbox'],
+  summary: 'Read the webhooks at the sink',
+  description:
+    'Returns the last 100 webhooks that arrived at your sink, newest first, and how it answers; and among them the last 20 requests whose signature is not valid.',
+  body: strictBody({}).describe('Empty.'),
+  bodyExamples: { nothing: {} },
+  response: z.object({
+    success,
+    data: z
+      .object({
+        url: z.string().describe('Where your webhooks go, until you set an endpoint of your own.'),
+        status: z.int().describe('The HTTP status that it answers with.'),
+        times: z.int().nullable().describe('For how many more webhooks it answers `status`; `null` for all.'),
+        delay_ms: z.int().describe('How long it waits before it answers.'),
+        fault: sinkFault.describe(
+          'What it does instead of answering at once and as a whole; `null` if it answers.',
+        ),
+        retry_after: z.int().nullable().describe('The seconds in its `Retry-After`; `null` for none.'),
+        ends_at: timestamp
+          .nullable()
+          .describe('When it answers 200 again, whatever is left; `null` for never.'),
+        webhooks: z
+          .array(webhook)
+          .describe('The last 100, and the last 20 whose signature is not valid; newest first.'),
+      })
+      .meta({ id: 'Sink' }),
+  }),
+  responseDescription: 'The sink and its webhooks.',
+  responseExamples: {
+    one: {
+      success: true,
+      data: {
+        url: 'https://sandbox.example.com/v1/sandbox/sinks/7d1f0e9c2b3a4d5e6f708192a3b4c5d6',
+        status: 200,
+        times: null,
+        delay_ms: 0,
+        fault: null,
+        retry_after: null,
+        ends_at: null,
+        webhooks: [
+          {
+            webhook_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
+            received_at: '2026-03-02 15:04:05',
+            attempt: 1,
+            verified: true,
+            problem: null,
+            status: 200,
+            delay_ms: 0,
+            fault: null,
+            headers: { 'webhook-id': 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e' },
+            body: '{"type":"lead_received"}',
+            event: { type: 'lead_received' },
+          },
+        ],
+      },
+    },
+  },
+  errors: [noObject(), noSink()],
+})
+
+/** POST /sandbox/get-sink: what arrived at the sink. */
+export const getSink: FastifyPluginAsyncZod<Options> = async (app, { sql, sinkBase }) => {
+  app.post('/sandbox/get-sink', {
+    schema,
+    handler: async ({ partnerId }) => {
+      const found = await findSink(sql, partnerId)
+      if (found === undefined) throw noSink()
+      const { token, status, times, delayMs, fault, retryAfter, endsAt, isOver } = found
+      const arrivals = await readArrivals(sql, partnerId)
+      return {
+        success: true as const,
+        data: {
+          url: `${sinkBase()}${sinkPath(token)}`,
+          ...(isOver
+            ? USUAL
+            : {
+                status,
+                times,
+                delay_ms: delayMs,
+                fault,
+                retry_after: retryAfter,
+                ends_at: endsAt && formatTimestamp(endsAt),
+              }),
+          webhooks: arrivals.map(toWire),
+        },
+      }
+    },
+  })
+}
+
+type Arrival = Awaited<ReturnType<typeof readArrivals>>[number]
+
+const toWire = (arrival: Arrival) => ({
+  webhook_id: arrival.webhook_id,
+  headers: arrival.headers,
+  body: arrival.body,
+  status: arrival.status,
+  delay_ms: arrival.delay_ms,
+  fault: arrival.fault,
+  attempt: arrival.attempt,
+  received_at: formatTimestamp(arrival.received_at),
+  verified: arrival.problem === null,
+  problem: arrival.problem,
+  event: arrival.problem === null ? parseSigned(Buffer.from(arrival.body)) : null,
+})

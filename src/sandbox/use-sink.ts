@@ -1,0 +1,82 @@
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { z } from 'zod'
+import { switchAsPartner } from '../endpoints/certify-endpoint.ts'
+import { addSecret } from '../endpoints/secrets.ts'
+import {
+  actOnOwnEndpoint,
+  actorOf,
+  orRefusal,
+  SelfServiceRefusal,
+  type SelfServiceRouteDependencies,
+} from '../endpoints/own-endpoint.ts'
+import { sealing } from '../seal.ts'
+import { provideSink } from './sink.ts'
+import { type InSandbox, sandboxOf } from './dependencies.ts'
+import { endpointView, exampleView, viewOf } from '../endpoints/endpoint-view.ts'
+import { ApiError, noObject } from '../http/errors.ts'
+import { operation } from '../http/operation.ts'
+import { sinkPath } from './receive-webhook.ts'
+import { generateSecret } from '../webhooks/signature.ts'
+import { strictBody, success } from '../http/schemas.ts'
+
+type Options = Pick<
+  SelfServiceRouteDependencies,
+  'sql' | 'environment' | 'encryptionKeys' | 'startEndpoint'
+> &
+  InSandbox
+
+const schema = operation({
+  operationId: 'useSink',
+  tags: ['Sandbox'],
+  summary: 'Receive webhooks at a sink of ours',
+  description:
+    'Makes an endpoint of ours yours, for a partner without a public address. It verifies what arrives, and keeps the last 100 webhooks for get-sink. set-sink decides how it answers. Webhooks go there at once. Calling it again has the sink answer 200 again; a pause by our staff is ended by our staff.',
+  body: strictBody({}).describe('Empty.'),
+  bodyExamples: { nothing: {} },
+  response: z.object({ success, data: endpointView }),
+  responseDescription: 'Webhooks go to the sink.',
+  responseExamples: {
+    sink: {
+      success: true,
+      data: {
+        ...exampleView,
+        url: 'https://sandbox.example.com/v1/sandbox/sinks/7d1f0e9c2b3a4d5e6f708192a3b4c5d6',
+        health: 'active',
+        reason: 'its new URL was certified',
+      },
+    },
+  },
+  errors: [noObject(), new ApiError('PAUSED_BY_STAFF')],
+})
+
+/** POST /sandbox/use-sink: makes an endpoint of ours the partner's. */
+export const useSink: FastifyPluginAsyncZod<Options> = async (app, options) => {
+  const { sql, environment, encryptionKeys, startEndpoint } = options
+  const { sinkBase } = sandboxOf(options) ?? {}
+  if (sinkBase === undefined) return
+  app.post('/sandbox/use-sink', {
+    schema,
+    handler: async (request) => {
+      const { partnerId } = request
+      const url = `${sinkBase()}${sinkPath(await provideSink(sql, partnerId))}`
+      const { url: current, health } = await viewOf(sql, partnerId)
+      if (current !== url || health === 'paused') {
+        const actor = actorOf(request, environment)
+        const { id } = await orRefusal(
+          actOnOwnEndpoint(sql, 'sink', actor, async (trx, endpoint) => {
+            // set once more, it would stay paused
+            if (endpoint.url === url && endpoint.pausedBy === 'staff')
+              throw new SelfServiceRefusal('paused_by_staff')
+            const secret = sealing(generateSecret(), encryptionKeys)
+            const secretId = await addSecret(trx, endpoint.id, secret, 'unused')
+            // ours: there is nothing to certify
+            await switchAsPartner(trx, endpoint, { url, secretId })
+            return { id: endpoint.id, audit: { origin: new URL(url).origin, sink: true } }
+          }),
+        )
+        startEndpoint(id)
+      }
+      return { success: true as const, data: await viewOf(sql, partnerId) }
+    },
+  })
+}

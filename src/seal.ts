@@ -1,0 +1,247 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomFillSync,
+} from 'node:crypto'
+import { defineEntity, p } from '@mikro-orm/core'
+import { sql as raw } from 'kysely'
+import { instant } from './database/columns.ts'
+import { type Sql, takeLock } from './database/sql.ts'
+
+const CIPHER = 'aes-256-gcm'
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/** Where a sealed value is stored: table, row and column. A value of `leads.metadata` has a place of its own. */
+export type Place = `${string}:${number}:${string}`
+
+/** A text that is sealed once its place is known: rows get their ids inside transactions. */
+export type SealAt = (place: Place) => string
+
+/** A sealed value cannot be opened. The message is one line for operators, and holds no part of the value. */
+export class SealError extends Error {}
+
+/**
+ * `text` as it is stored: `v1.<key id>.<base64url of nonce, ciphertext and tag>`, encrypted with AES-256-GCM under the first
+ * of `keys` (32 bytes each). It opens only at its `place`: moved to another row or column, it counts as changed.
+ */
+export function seal(text: string, place: Place, keys: readonly Buffer[]): string {
+  const key = keys[0]
+  if (key === undefined) throw new SealError('ENCRYPTION_KEY is not set')
+  const { id, secret } = prepare(key)
+  const header = `v1.${id}`
+  const nonce = nextNonce()
+  const cipher = createCipheriv(CIPHER, secret, nonce).setAAD(additionalData(header, place))
+  const ciphertext = cipher.update(text, 'utf8')
+  cipher.final()
+  const sealed = Buffer.concat([nonce, ciphertext, cipher.getAuthTag()])
+  return `${header}.${sealed.toString('base64url')}`
+}
+
+/**
+ * The text in a value that `seal` made for `place`.
+ *
+ * @throws {SealError} when the value has another format, was changed or moved, or its key is not among `keys`.
+ */
+export function open(sealed: string, place: Place, keys: readonly Buffer[]): string {
+  const { header, id, text } = partsOf(sealed)
+  const key = keyWith(id, keys)
+  const bytes = Buffer.from(text, 'base64url')
+  try {
+    const nonce = bytes.subarray(0, NONCE_BYTES)
+    const decipher = createDecipheriv(CIPHER, prepare(key).secret, nonce, { authTagLength: TAG_BYTES })
+    decipher.setAAD(additionalData(header, place)).setAuthTag(bytes.subarray(-TAG_BYTES))
+    const opened = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES))
+    // checks the tag: nothing is read of a value that was changed
+    decipher.final()
+    return opened.toString('utf8')
+  } catch {
+    throw new SealError(`a stored value under the key ${id} was changed, moved or damaged`)
+  }
+}
+
+/**
+ * The key that a sealed value is under.
+ *
+ * @throws {SealError} when the value has another format, or its key is not among `keys`.
+ */
+export function keyOf(sealed: string, keys: readonly Buffer[]): Buffer {
+  return keyWith(partsOf(sealed).id, keys)
+}
+
+function keyWith(id: string, keys: readonly Buffer[]): Buffer {
+  const key = keys.find((candidate) => keyId(candidate) === id)
+  if (key !== undefined) return key
+  throw new SealError(
+    `ENCRYPTION_KEY lacks the key ${id}: add it after the current one, separated by a comma`,
+  )
+}
+
+function partsOf(sealed: string): { header: string; id: string; text: string } {
+  const [, header, id, text] = /^(v1\.([0-9a-f]{8}))\.([\w-]+)$/.exec(sealed) ?? []
+  if (header !== undefined && id !== undefined && text !== undefined) return { header, id, text }
+  throw new SealError('a stored value is not encrypted, or in an unknown format')
+}
+
+export function sealing(text: string, keys: readonly Buffer[]): SealAt {
+  return (place) => seal(text, place, keys)
+}
+
+/** Identifies an encryption key without revealing it. */
+export function keyId(key: Buffer): string {
+  return prepare(key).id
+}
+
+const prepared = new WeakMap<Buffer, { id: string; secret: KeyObject }>()
+
+/** Done once for each key, because it takes longer than to encrypt a value. */
+function prepare(key: Buffer): { id: string; secret: KeyObject } {
+  let known = prepared.get(key)
+  if (known === undefined) {
+    const id = createHash('sha256').update(key).digest('hex').slice(0, 8)
+    known = { id, secret: createSecretKey(key) }
+    prepared.set(key, known)
+  }
+  return known
+}
+
+const nonces = Buffer.alloc(256 * NONCE_BYTES)
+let usedNonces = nonces.length
+
+/** Random bytes, fetched for many values at once: each fetch takes a fifth of the time to encrypt one. */
+function nextNonce(): Buffer {
+  if (usedNonces === nonces.length) {
+    randomFillSync(nonces)
+    usedNonces = 0
+  }
+  usedNonces += NONCE_BYTES
+  return nonces.subarray(usedNonces - NONCE_BYTES, usedNonces)
+}
+
+function additionalData(header: string, place: Place): Buffer {
+  return Buffer.from(`${header}:${place}`)
+}
+
+/**
+ * What hashes of email addresses are for. Each has a key of its own, derived from an encryption key, so that a hash that is
+ * kept for a day for one of them tells nothing about one that is kept for years for another.
+ */
+export type HashPurpose = 'addresses of onboarding mails' | 'addresses of leads'
+
+/**
+ * What is stored of an address, so that it can be counted or found: an HMAC under a key derived from an encryption key.
+ * Without that key, nobody can tell which address it is.
+ */
+export function addressHash(address: string, purpose: HashPurpose, key: Buffer): string {
+  return createHmac('sha256', derivedKey(purpose, key)).update(mailboxOf(address)).digest('base64url')
+}
+
+/** Its hash under each of `keys`, the current one first: while they are being replaced, others may use an older one. */
+export function addressHashes(address: string, purpose: HashPurpose, keys: readonly Buffer[]): string[] {
+  return keys.map((key) => addressHash(address, purpose, key))
+}
+
+const derived = new WeakMap<Buffer, Map<HashPurpose, KeyObject>>()
+
+/** Derived once for each key, because that takes longer than to hash an address. */
+function derivedKey(purpose: HashPurpose, key: Buffer): KeyObject {
+  let known = derived.get(key)
+  if (known === undefined) derived.set(key, (known = new Map<HashPurpose, KeyObject>()))
+  let secret = known.get(purpose)
+  if (secret === undefined) {
+    secret = createSecretKey(Buffer.from(hkdfSync('sha256', key, '', purpose, 32)))
+    known.set(purpose, secret)
+  }
+  return secret
+}
+
+/** The same for all ways to write an address that end in one mailbox: case, `+tags`, and the dots of Gmail. */
+function mailboxOf(address: string): string {
+  const [local = '', domain = ''] = address.trim().toLowerCase().split('@')
+  const [user = ''] = local.split('+')
+  if (domain !== 'gmail.com' && domain !== 'googlemail.com') return `${user}@${domain}`
+  return `${user.replaceAll('.', '')}@gmail.com`
+}
+
+/** A key of ENCRYPTION_KEY under which values are or were sealed; it isn't the key itself. */
+export const EncryptionKey = defineEntity({
+  name: 'EncryptionKey',
+  tableName: 'encryption_keys',
+  properties: {
+    /** As in the values: the first eight digits of the key's SHA-256. */
+    id: p.text().primary(),
+    firstUsedAt: instant().defaultRaw('clock_timestamp()'),
+    /** Since when no value is under it. */
+    retiredAt: instant().nullable(),
+  },
+})
+
+/**
+ * What `keys` lack to read all that is sealed, in one line that says what to do; `undefined` if nothing. Then the first of
+ * them is noted as in use: a process seals nothing before, so that one with a wrong key is found out before it does.
+ */
+export async function lackingKeys(sql: Sql, keys: readonly Buffer[]): Promise<string | undefined> {
+  const { remedy, unknown } = await compareKeys(sql, keys)
+  if (unknown === undefined) return remedy
+  return sql.transaction().execute(async (trx) => {
+    // of two processes that begin with different keys, one finds out
+    await takeLock(trx, 'encryption_keys')
+    const again = await compareKeys(trx, keys)
+    if (again.unknown !== undefined) await noteKey(trx, again.unknown)
+    return again.remedy
+  })
+}
+
+/**
+ * What `keys` lack to read all that is sealed, and nothing is noted; otherwise the first of them, if no process seals with
+ * it yet.
+ */
+export async function compareKeys(
+  sql: Sql,
+  keys: readonly Buffer[],
+): Promise<{ remedy?: string; unknown?: string; isFirst?: boolean }> {
+  const ours = keys.map(keyId)
+  const known = await keysInUse(sql)
+  const lacking = known.filter((id) => !ours.includes(id))
+  if (lacking.length > 0) return { remedy: remedyFor(lacking) }
+  const [newest] = ours
+  return newest === undefined || known.includes(newest)
+    ? {}
+    : { unknown: newest, isFirst: known.length === 0 }
+}
+
+function remedyFor(lacking: string[]): string {
+  const keys = lacking.length === 1 ? `the key ${lacking[0]}` : `the keys ${lacking.join(', ')}`
+  return `ENCRYPTION_KEY lacks ${keys}, under which data is stored: add it after the current one, separated by a comma; if it is lost, run npm run staff -- encryption forget ${lacking[0]}`
+}
+
+/** Keys under which values may be sealed. */
+export async function keysInUse(sql: Sql): Promise<string[]> {
+  const rows = await sql.selectFrom('encryption_keys').select('id').where('retired_at', 'is', null).execute()
+  return rows.map(({ id }) => id).toSorted()
+}
+
+/** Notes that values are sealed under this key from now on. */
+export async function noteKey(sql: Sql, id: string): Promise<void> {
+  await sql
+    .insertInto('encryption_keys')
+    .values({ id })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ retired_at: null }))
+    .execute()
+}
+
+/** Processes start without these keys from now on. */
+export async function retireKeys(sql: Sql, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await sql
+    .updateTable('encryption_keys')
+    .set({ retired_at: raw<Date>`clock_timestamp()` })
+    .where('id', 'in', ids)
+    .where('retired_at', 'is', null)
+    .execute()
+}

@@ -1,0 +1,113 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { isDatabaseAway, isLockTimeout } from '../database/errors.ts'
+import { isTemporalAway } from './away.ts'
+import { OtherDeployment } from './namespace-guard.ts'
+
+const IN_FLIGHT = 8
+
+export interface Failed<Item> {
+  item: Item
+  error: unknown
+}
+
+/**
+ * Does `work` for each item, a few at a time, until all are done or `signal` aborts. A failure doesn't stop the others.
+ *
+ * @returns the items that failed.
+ * @throws the outage error, if an item fails because a server is unreachable and no other item succeeded meanwhile.
+ * The rest would only wait for the same server.
+ */
+export async function forEachInFlight<Item>(
+  items: Iterable<Item>,
+  work: (item: Item) => Promise<unknown>,
+  { signal, limit = IN_FLIGHT }: { signal?: AbortSignal; limit?: number } = {},
+): Promise<Failed<Item>[]> {
+  const waiting = items[Symbol.iterator]()
+  const failed: Failed<Item>[] = []
+  const outages: unknown[] = []
+  let done = 0
+
+  async function attempt(item: Item): Promise<void> {
+    const before = done
+    try {
+      await work(item)
+      done += 1
+    } catch (error) {
+      if (isAway(error) && done === before) outages.push(error)
+      else failed.push({ item, error })
+    }
+  }
+  const workOn = async () => {
+    for (let next = waiting.next(); !next.done; next = waiting.next()) {
+      if (signal?.aborted || outages.length > 0) return
+      await attempt(next.value)
+    }
+  }
+  await Promise.all(Array.from({ length: limit }, workOn))
+  if (outages.length > 0) throw outages[0]
+  return failed
+}
+
+/** A namespace that is another deployment's fails for all items; a locked row fails for one. */
+function isAway(error: unknown): boolean {
+  return (
+    error instanceof OtherDeployment ||
+    isTemporalAway(error) ||
+    (isDatabaseAway(error) && !isLockTimeout(error))
+  )
+}
+
+/**
+ * Runs one batch of a key at a time. Items that arrive meanwhile are the next batch. Different keys run concurrently.
+ */
+export function inBatches<Item, Result>(work: (key: number, items: Item[]) => Promise<Result>) {
+  const latest = new Map<number, Promise<Result>>()
+  const gathering = new Map<number, Item[]>()
+  return async (key: number, item: Item): Promise<Result> => {
+    const before = latest.get(key)
+    const gathered = gathering.get(key)
+    if (before !== undefined && gathered !== undefined) {
+      gathered.push(item)
+      return before
+    }
+    const items = [item]
+    const begin = () => {
+      gathering.delete(key)
+      return work(key, items)
+    }
+    gathering.set(key, items)
+    const batch = Promise.resolve(before).then(begin, begin)
+    latest.set(key, batch)
+    try {
+      return await batch
+    } finally {
+      if (latest.get(key) === batch) latest.delete(key)
+    }
+  }
+}
+
+/** What a process does again and again. */
+interface Loop {
+  everyMs: number
+  turn: () => Promise<unknown>
+  /** Is told of the first of several failures in a row. */
+  onFailure: (error: unknown) => void
+}
+
+/** Takes turns until `signal` aborts, the first one at once. */
+export async function keepTurning(
+  { everyMs, turn, onFailure }: Loop,
+  { signal }: { signal: AbortSignal },
+): Promise<void> {
+  let isFailing = false
+  while (!signal.aborted) {
+    try {
+      await turn()
+      isFailing = false
+    } catch (error) {
+      if (!isFailing) onFailure(error)
+      isFailing = true
+    }
+    await delay(everyMs, undefined, { signal }).catch(() => undefined)
+  }
+}

@@ -1,0 +1,50 @@
+import { DAY_MS } from '../values.ts'
+
+/** Workflows and activities share a queue, for eager activity execution. */
+export const TASK_QUEUE = 'referrals'
+
+export const referralId = (leadId: number) => `lead-${leadId}`
+/** The lead of a workflow id; `undefined` for any other workflow. */
+export function leadOf(workflowId: string): number | undefined {
+  const [, id] = /^lead-(\d+)$/.exec(workflowId) ?? []
+  return id === undefined ? undefined : Number(id)
+}
+export const endpointWorkflowId = (endpointId: number) => `endpoint-${endpointId}`
+/** A candidate may be certified several times. */
+export const certificationId = (candidate: number, at: Date) => `certification-${candidate}-${at.getTime()}`
+export const endpointPingId = (id: number) => `endpoint-ping-${id}`
+export const resendId = (partnerId: number) => `resend-${partnerId}`
+export const replayId = (partnerId: number) => `replay-${partnerId}`
+
+/**
+ * The task queue of the activities that send a webhook and wait for the endpoint. Each worker polls it beside the queue
+ * `referrals`, with places of its own: however many endpoints hang, milestones are recorded. A webhook that its recording
+ * sends at once is on `referrals`, which waits for it for a second.
+ */
+export const DELIVERIES_QUEUE = 'deliveries'
+
+/**
+ * The task queue of the activities that ask the score provider. Each worker polls it beside the queue `referrals`, with
+ * places of its own, so that:
+ *
+ * - the server bounds how many are started a second, however many score updates are due and however many workers there are;
+ * - a provider that hangs takes no place from milestones and webhooks.
+ */
+export const SCORES_QUEUE = 'scores'
+
+/** What operators filter and sort workflows by in Temporal's Web UI: ids, states and dates, nobody's data. */
+export const searchAttributes = {
+  LeadId: 'Int',
+  PartnerId: 'Int',
+  /** The lead's status, as the API answers it. */
+  LeadStatus: 'Keyword',
+  /** `ok`, `failing` (the endpoint refuses, it is tried again) or `held` (the endpoint is paused or not set). */
+  DeliveryState: 'Keyword',
+  /** Absent while no score update is planned. */
+  NextScoreUpdateAt: 'Datetime',
+  /** The day (UTC) of the lead's latest event: to the second, every event would be written to Temporal's visibility store. */
+  LastEventAt: 'Datetime',
+} as const
+
+/** The beginning of a day, for `LastEventAt`. */
+export const dayOf = (ms: number) => new Date(Math.floor(ms / DAY_MS) * DAY_MS)

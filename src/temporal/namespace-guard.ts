@@ -1,0 +1,158 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Connection, ScheduleClientInterceptor, WorkflowClientInterceptor } from '@temporalio/client'
+import type { Logger } from 'pino'
+
+/** Under which name of the namespace's data its deployment is kept. */
+const OWNER = 'partner-referral-deployment'
+const PERMISSION_DENIED = 7
+const UNIMPLEMENTED = 12
+
+type Service = Pick<Connection['workflowService'], 'describeNamespace' | 'updateNamespace'>
+
+/** In every refusal: another process may have printed it as its last line. */
+export const OTHERS = 'belongs to another deployment'
+
+/** The namespace holds another deployment's workflows; `message` is one line that says what to do. */
+export class OtherDeployment extends Error {
+  constructor(namespace: string, owner: string) {
+    super(
+      `Temporal’s namespace ${namespace} ${OTHERS} (${owner}): set TEMPORAL_NAMESPACE to one of this deployment’s own, or, if that deployment is gone, run npm run setup-temporal -- --take-over.`,
+    )
+  }
+}
+
+/**
+ * Makes sure that the namespace is `deployment`'s, and makes it so when it is nobody's: two deployments number
+ * their leads alike, and would start, signal and record each other's.
+ *
+ * @param deployment its id, as the database has it.
+ * @returns `unmarked` when Temporal does not let us see or say whose it is, as Temporal Cloud may.
+ * @throws {OtherDeployment}
+ */
+export async function claimNamespace(
+  service: Service,
+  namespace: string,
+  deployment: string,
+): Promise<'ours' | 'unmarked'> {
+  try {
+    if ((await ownerOf(service, namespace)) === '') await giveNamespace(service, namespace, deployment)
+    // read again: another deployment may have claimed it at the same time
+    const owner = await ownerOf(service, namespace)
+    if (owner === deployment) return 'ours'
+    throw new OtherDeployment(namespace, owner)
+  } catch (error) {
+    if (isRefused(error)) return 'unmarked'
+    throw error
+  }
+}
+
+/** Gives the namespace to a deployment, even if another one has it; to `''` to let the next one claim it. */
+export async function giveNamespace(service: Service, namespace: string, deployment: string): Promise<void> {
+  await service.updateNamespace({ namespace, updateInfo: { data: { [OWNER]: deployment } } })
+}
+
+async function ownerOf(service: Service, namespace: string): Promise<string> {
+  const { namespaceInfo } = await service.describeNamespace({ namespace })
+  return namespaceInfo?.data?.[OWNER] ?? ''
+}
+
+function isRefused(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    [PERMISSION_DENIED, UNIMPLEMENTED].includes(Number(error.code))
+  )
+}
+
+/** How long an answer is cached. */
+const FRESH_MS = 60_000
+const CALL_LIMIT_MS = 2000
+
+export interface GuardOptions {
+  /** This deployment's id; rejects while the database is away. */
+  deployment: () => Promise<string>
+  log?: Pick<Logger, 'warn' | 'error'>
+  freshMs?: number
+}
+
+/** Resolves when the namespace is this deployment's, and rejects when it is another's or cannot be asked. */
+export type NamespaceGuard = () => Promise<void>
+
+/** Asks Temporal at most once a minute, for all callers. Claims an unclaimed namespace. */
+export function createNamespaceGuard(
+  connection: Connection,
+  namespace: string,
+  { deployment, log, freshMs = FRESH_MS }: GuardOptions,
+): NamespaceGuard {
+  let checkedAt = Number.NEGATIVE_INFINITY
+  let checking: Promise<void> | undefined
+  let said: string | undefined
+
+  /** Logs a failure once, however many calls meet it. */
+  function sayOnce(level: 'warn' | 'error', line: string): void {
+    if (said !== line) log?.[level](line)
+    said = line
+  }
+
+  async function check(): Promise<void> {
+    const id = await deployment()
+    const claim = () => claimNamespace(connection.workflowService, namespace, id)
+    try {
+      const outcome = await connection.withDeadline(Date.now() + CALL_LIMIT_MS, claim)
+      if (outcome === 'unmarked') sayOnce('warn', unmarked(namespace))
+      else said = undefined
+    } catch (error) {
+      if (error instanceof OtherDeployment) sayOnce('error', error.message)
+      throw error
+    }
+    checkedAt = performance.now()
+  }
+
+  return async () => {
+    if (performance.now() - checkedAt < freshMs) return
+    checking ??= check().finally(() => (checking = undefined))
+    await checking
+  }
+}
+
+function unmarked(namespace: string): string {
+  return `Temporal does not let this service mark the namespace ${namespace} as its own: no other deployment may use it.`
+}
+
+/** Makes every call about a workflow wait for the guard: none reaches another deployment's namespace. */
+export function guardedCalls(guard: NamespaceGuard): {
+  workflow: WorkflowClientInterceptor[]
+  schedule: ScheduleClientInterceptor[]
+} {
+  const after = async <Input, Output>(
+    input: Input,
+    next: (input: Input) => Promise<Output>,
+  ): Promise<Output> => {
+    await guard()
+    return next(input)
+  }
+  const workflow = {
+    startWithDetails: after,
+    signalWithStart: after,
+    signal: after,
+    startUpdate: after,
+    startUpdateWithStart: after,
+    query: after,
+    describe: after,
+    cancel: after,
+    terminate: after,
+  }
+  return { workflow: [workflow], schedule: [{ create: after }] }
+}
+
+/** Calls `onLost` once the namespace has become another deployment's, unless `signal` aborts first. */
+export async function watchNamespace(
+  guard: NamespaceGuard,
+  { signal, onLost, intervalMs = FRESH_MS }: { signal: AbortSignal; onLost: () => void; intervalMs?: number },
+): Promise<void> {
+  while (!signal.aborted) {
+    const lost = await guard().catch((error: unknown) => error instanceof OtherDeployment)
+    if (lost) return onLost()
+    await delay(intervalMs, undefined, { signal }).catch(() => undefined)
+  }
+}

@@ -1,0 +1,60 @@
+import type { Command } from 'commander'
+import { countUnstarted } from '../leads/attention.ts'
+import { reconcile } from '../leads/comparison.ts'
+import { fields } from '../staff/answer.ts'
+import { firstOf, type InboxSource, MOST_COUNTED } from '../staff/attention.ts'
+import type { Run, StaffContext } from '../staff/context.ts'
+import { standstill } from './standstill.ts'
+
+/** Without Temporal or a worker, no workflow goes on. It touches the leads that wait for their workflow. */
+export const temporalInbox: InboxSource = {
+  kind: 'temporal',
+  find: async (context, limit) => {
+    const found = await standstill(context)
+    if (found === undefined) return firstOf([], limit)
+    const { leads, partners, since } = await countUnstarted(context.sql, 0, MOST_COUNTED)
+    return firstOf([{ ...found, since, touches: { leads, partners } }], limit)
+  },
+}
+
+/** More ids than these are counted, not listed. */
+const MOST_LISTED = 20
+
+export function addWorkflowCommands(program: Command, run: Run): void {
+  const workflow = program
+    .command('workflow')
+    .description('workflows in Temporal')
+    .addHelpText('after', '\nExample:\n  npm run staff -- workflow rebuild --dry-run')
+  workflow
+    .command('rebuild')
+    .description('start a workflow for each open lead that has none, from PostgreSQL; repeats no webhook')
+    .option('--dry-run', 'only say what would be started')
+    .action(run(rebuild))
+}
+
+/** What the workers do once a day, now: for example after Temporal's data was lost. */
+export async function rebuild(context: StaffContext, { dryRun = false }: { dryRun?: boolean } = {}) {
+  await context.requireOwnNamespace()
+  const { open, started, refreshed, failed } = dryRun
+    ? await reconcile(context, { dryRun })
+    : await context.act({ action: 'workflow.rebuild' }, async () => {
+        const result = await reconcile(context)
+        return { result, detail: { started: result.started.length, refreshed: result.refreshed.length } }
+      })
+  return {
+    json: { dry_run: dryRun, open, started, refreshed, failed },
+    text: fields({
+      'open leads': open,
+      [dryRun ? 'to be started' : 'started']: listed(started),
+      [dryRun ? 'to be refreshed' : 'refreshed']: listed(refreshed),
+      ...(failed.length > 0 && { 'failed, try again': listed(failed) }),
+    }),
+    failed: failed.length > 0,
+  }
+}
+
+function listed(ids: number[]): string {
+  if (ids.length === 0) return 'none'
+  const more = ids.length > MOST_LISTED ? ', …' : ''
+  return `${ids.length} (leads ${ids.slice(0, MOST_LISTED).join(', ')}${more})`
+}

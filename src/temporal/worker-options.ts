@@ -1,0 +1,87 @@
+import { fileURLToPath } from 'node:url'
+import type { Config } from '../config.ts'
+import { LEASE_MS } from '../deliveries/delivery-states.ts'
+import { DELIVERIES_QUEUE, SCORES_QUEUE, TASK_QUEUE } from './names.ts'
+
+// not its pathname, in which a space is %20
+const fileOf = (path: string) => fileURLToPath(new URL(`../../workflows/${path}`, import.meta.url))
+
+const payloadConverterPath = fileOf('payload-converter.ts')
+
+/**
+ * What the workflows are bundled from, for a worker and for a replay: both must run the same.
+ *
+ * @param callStacks whether stacks are made in workflows: of their promises, which operators see, and of their errors.
+ */
+export const bundleOptions = ({ callStacks }: { callStacks: boolean }) => ({
+  workflowsPath: fileOf('index.ts'),
+  payloadConverterPath,
+  workflowInterceptorModules: [fileOf('interceptors.ts')],
+  preloadModules: [...(callStacks ? [] : [fileOf('without-stacks.ts')]), fileOf('preloaded.ts')],
+})
+
+type Version = Pick<Config<'worker'>, 'TEMPORAL_DEPLOYMENT_NAME' | 'TEMPORAL_WORKER_BUILD_ID'>
+type Settings = Version &
+  Pick<Config<'worker'>, 'WORKER_WORKFLOW_TASKS' | 'WORKER_ACTIVITIES' | 'WORKER_CACHED_WORKFLOWS'>
+
+/** How much a worker does at a time, how it stops, and under which version it works. */
+export function workerOptions(settings: Settings) {
+  return {
+    dataConverter: { payloadConverterPath },
+    taskQueue: TASK_QUEUE,
+    maxConcurrentWorkflowTaskExecutions: settings.WORKER_WORKFLOW_TASKS,
+    maxConcurrentActivityTaskExecutions: settings.WORKER_ACTIVITIES,
+    maxCachedWorkflows: settings.WORKER_CACHED_WORKFLOWS,
+    // above what a webhook may take, so that a deployment cuts none off
+    shutdownGraceTime: LEASE_MS,
+    shutdownForceTime: '30 seconds' as const,
+    ...versioning(settings),
+  }
+}
+
+/** A worker of activities only, with places of its own. */
+const ofActivities = (settings: Version, taskQueue: string, places: number) => ({
+  dataConverter: { payloadConverterPath },
+  taskQueue,
+  maxConcurrentActivityTaskExecutions: places,
+  // as long as the worker's other activities
+  shutdownGraceTime: LEASE_MS,
+  shutdownForceTime: '30 seconds' as const,
+  ...versioning(settings),
+})
+
+/** What sends webhooks: see `DELIVERIES_QUEUE`. */
+export const deliveriesWorkerOptions = (settings: Version & Pick<Config<'worker'>, 'WORKER_ACTIVITIES'>) =>
+  ofActivities(settings, DELIVERIES_QUEUE, settings.WORKER_ACTIVITIES)
+
+/**
+ * How many scores a worker asks for at a time. Those that are made up take the processor only, and from the milestones of
+ * others.
+ */
+const SCORES = { ofProvider: 20, madeUp: 4 }
+/** Temporal's own default. It is said, so that it takes the place of a former limit. */
+const NO_LIMIT = 100_000
+
+/** What asks the score provider: see `SCORES_QUEUE`. */
+export function scoresWorkerOptions(
+  settings: Version & Pick<Config<'worker'>, 'SCORE_PROVIDER_RATE' | 'SCORE_PROVIDER_URL'>,
+) {
+  const places = settings.SCORE_PROVIDER_URL === undefined ? SCORES.madeUp : SCORES.ofProvider
+  return {
+    ...ofActivities(settings, SCORES_QUEUE, places),
+    // the server keeps to it, for all workers together
+    maxTaskQueueActivitiesPerSecond: settings.SCORE_PROVIDER_RATE || NO_LIMIT,
+  }
+}
+
+/** Leads outlive every version, so each continues with the current one at its next task. */
+function versioning({ TEMPORAL_DEPLOYMENT_NAME: name, TEMPORAL_WORKER_BUILD_ID: buildId }: Version) {
+  if (name === undefined || buildId === undefined) return {}
+  return {
+    workerDeploymentOptions: {
+      version: { deploymentName: name, buildId },
+      useWorkerVersioning: true as const,
+      defaultVersioningBehavior: 'AUTO_UPGRADE' as const,
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { bundleWorkflowCode, DefaultLogger, type WorkflowBundle } from '@temporalio/worker'
+import { bundleOptions } from './worker-options.ts'
+
+const root = path.join(import.meta.dirname, '../..')
+const cacheFolder = path.join(root, 'node_modules/.cache/partner-referral-service')
+
+/**
+ * The bundle that a worker runs its workflows from. Bundling takes more than a second of CPU time, so `npm ci` does it
+ * once, and a start does it again only if a source is newer.
+ */
+export async function workflowBundle(options: BundleOptions = {}): Promise<WorkflowBundle> {
+  const file = fileOf(options)
+  return changedAt(file) > newestSource() ? { code: readFileSync(file, 'utf8') } : bundleWorkflows(options)
+}
+
+interface BundleOptions {
+  callStacks?: boolean
+  /** Where the bundle is kept. */
+  folder?: string
+}
+
+const fileOf = ({ callStacks = false, folder = cacheFolder }: BundleOptions) =>
+  path.join(folder, callStacks ? 'workflows-with-call-stacks.js' : 'workflows.js')
+
+/** Bundles anew, as packages may have changed. */
+export async function bundleWorkflows(options: BundleOptions = {}): Promise<WorkflowBundle> {
+  const { callStacks = false } = options
+  const { code } = await bundleWorkflowCode({
+    ...bundleOptions({ callStacks }),
+    logger: new DefaultLogger('WARN'),
+  })
+  keep(fileOf(options), code)
+  return { code }
+}
+
+/** In milliseconds; 0 if there is none. */
+const changedAt = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
+
+/** Of every file that might be bundled: to know which ones are, they would have to be bundled. */
+function newestSource(): number {
+  const sources = ['workflows', 'src'].flatMap((folder) =>
+    readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !name.startsWith('clients'))
+      .map((name) => path.join(root, folder, name)),
+  )
+  return Math.max(...sources.map(changedAt))
+}
+
+/** Where nothing can be written, as in a read-only container, every start after a change bundles again. */
+function keep(file: string, code: string): void {
+  // another process may read it meanwhile
+  const unfinished = `${file}.${process.pid}`
+  try {
+    mkdirSync(path.dirname(file), { recursive: true })
+    writeFileSync(unfinished, code)
+    renameSync(unfinished, file)
+  } catch {
+    // this only costs time at the next start
+  }
+}

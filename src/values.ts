@@ -1,0 +1,42 @@
+export const MINUTE_MS = 60 * 1000
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
+
+/** A deployment is one of the two, with a database, a Temporal namespace, keys and an address of its own. */
+export const environments = ['sandbox', 'production'] as const
+export type Environment = (typeof environments)[number]
+
+/** Ids are 32-bit integers. */
+export const LARGEST_ID = 2 ** 31 - 1
+
+/** What the API gives each request, and answers as `X-Request-Id`: a UUID. */
+export const REQUEST_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/**
+ * A moment in the format of the API and of webhook bodies: `YYYY-MM-DD HH:MM:SS`, UTC, cut (not
+ * rounded) to the second, so that a timestamp never lies in the future.
+ *
+ * Source: interface specification, section 2.
+ */
+export function formatTimestamp(date: Date): string {
+  return date.toISOString().slice(0, 19).replace('T', ' ')
+}
+
+/** How people who act for staff may be called, in the audit. */
+export const STAFF_NAME = /^[^\p{Cc}]{1,100}$/u
+
+/** How the audit names a key that acts. */
+export const auditName = (keyId: number) => `key ${keyId}`
+
+/** A key under which the same request or signal counts once: 1 to 255 visible ASCII characters. */
+export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
+
+/** The calls whose answers are remembered by their keys. */
+export const keyedCalls = ['create-lead', 'set-endpoint', 'rotate-endpoint-secret', 'erase-lead'] as const
+export type KeyedCall = (typeof keyedCalls)[number]
+
+/**
+ * A key as it is stored: each call has keys of its own. No key has a space in it. Those of create-lead are stored as they
+ * are, because they were the first.
+ */
+export const storedKey = (call: KeyedCall, key: string) => (call === 'create-lead' ? key : `${call} ${key}`)

@@ -1,0 +1,123 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { LookupAddress, promises } from 'node:dns'
+import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { buildConnector } from 'undici'
+import { isAllowedAddress } from './public-address.ts'
+
+/** The endpoint resolves to an address that is not public; nothing was sent. */
+export class BlockedAddressError extends Error {
+  readonly address: string
+
+  constructor(address: string) {
+    super('the endpoint resolves to an address that is not public')
+    this.address = address
+  }
+}
+
+/** The endpoint's host name has no address, or the lookup failed. */
+export class LookupError extends Error {}
+
+/**
+ * SSRF guard: a `lookup` that resolves to allowed addresses only. The connection is pinned to the addresses that were
+ * checked, so DNS rebinding has no effect. One other address among several blocks them all.
+ */
+function guardedLookup(lookup: LookupFunction, allowPrivateNetwork: boolean): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, answer, family) => {
+      const refuse = (reason: Error) => callback(reason, [])
+      if (error) return refuse(new LookupError(error.code ?? 'lookup failed', { cause: error }))
+      const addresses: LookupAddress[] =
+        typeof answer === 'string' ? [{ address: answer, family: family ?? isIP(answer) }] : answer
+      const first = addresses[0]
+      if (first === undefined) return refuse(new LookupError('ENOTFOUND'))
+      const blocked = addresses.find(({ address }) => !isAllowedAddress(address, { allowPrivateNetwork }))
+      if (blocked) return refuse(new BlockedAddressError(blocked.address))
+      if (options.all) return callback(null, addresses)
+      callback(null, first.address, first.family)
+    })
+  }
+}
+
+/** Servers may send a 100 that nobody asked for. undici passes over every interim response but that: it reads a 102 here. */
+function passingOverContinue(socket: Socket): Socket {
+  const read = socket.read.bind(socket)
+  return Object.assign(socket, {
+    read(size?: number) {
+      const chunk: unknown = read(size)
+      if (Buffer.isBuffer(chunk) && chunk.toString('latin1', 0, 12) === 'HTTP/1.1 100') chunk.write('102', 9)
+      return chunk
+    },
+  })
+}
+
+interface ConnectorOptions {
+  allowPrivateNetwork: boolean
+  lookup: LookupFunction
+  /** For the lookup, TCP and TLS together. */
+  timeoutMs: number
+}
+
+/**
+ * The connector of an undici Agent: TLS 1.2 or newer with verified certificates, and only to public addresses, with
+ * `allowPrivateNetwork` also to private ones. An error has the `address` it happened with, if there was one.
+ */
+export function guardedConnector({
+  allowPrivateNetwork,
+  lookup,
+  timeoutMs,
+}: ConnectorOptions): buildConnector.connector {
+  const connect = buildConnector({
+    lookup: guardedLookup(lookup, allowPrivateNetwork),
+    timeout: timeoutMs,
+    minVersion: 'TLSv1.2',
+    // The default, but NODE_TLS_REJECT_UNAUTHORIZED would change that.
+    rejectUnauthorized: true,
+    // Node's 250 ms for each address but the last is too short for a TCP handshake across the world.
+    autoSelectFamilyAttemptTimeout: 1000,
+  })
+  return (target, callback) => {
+    // Node does not look up a literal address, so the lookup would not see it.
+    if (isIP(target.hostname) !== 0 && !isAllowedAddress(target.hostname, { allowPrivateNetwork })) {
+      return callback(new BlockedAddressError(target.hostname), null)
+    }
+    connect(target, (...[error, socket]) =>
+      error ? callback(error, null) : callback(null, passingOverContinue(socket)),
+    )
+  }
+}
+
+/** undici publishes it just before it writes a request's first byte, also on a reused connection. */
+const CHANNEL = 'undici:client:sendHeaders'
+
+/**
+ * Tells which address a request was sent to. undici's response does not say that; its diagnostics channel does. There,
+ * a request is known by its body, so each one needs its own Buffer.
+ */
+export function trackConnectedAddresses() {
+  const addresses = new WeakMap<Buffer, string | undefined>()
+  const listener = (message: unknown) => {
+    const { request, socket } = message as { request: { body: unknown }; socket: Socket }
+    if (Buffer.isBuffer(request.body)) addresses.set(request.body, socket.remoteAddress)
+  }
+  subscribe(CHANNEL, listener)
+  return {
+    addressOf: (body: Buffer) => addresses.get(body) ?? null,
+    stop: () => unsubscribe(CHANNEL, listener),
+  }
+}
+
+/**
+ * A lookup for connections that asks DNS through `resolver`, without blocking a thread. The system's lookup blocks one,
+ * and Node has two for lookups: two partners whose name server does not answer would stop everybody's webhooks.
+ */
+export function resolverLookup(resolver: Pick<promises.Resolver, 'resolve4' | 'resolve6'>): LookupFunction {
+  return (hostname, _options, callback) => {
+    const answers = Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+    // an error is an empty answer: the guard treats that as a failed lookup
+    void answers.then(([v4, v6]) => callback(null, [...found(v4, 4), ...found(v6, 6)]))
+  }
+}
+
+function found(result: PromiseSettledResult<string[]>, family: 4 | 6): LookupAddress[] {
+  return result.status === 'fulfilled' ? result.value.map((address) => ({ address, family })) : []
+}

@@ -1,0 +1,144 @@
+import type { Answer, AttemptOutcome } from '../deliveries/attempt-outcome.ts'
+import { BlockedAddressError, LookupError } from './address-guard.ts'
+
+/** Why an attempt failed. */
+export interface Diagnosis {
+  /** Attempts are filtered and counted by it. */
+  errorCode: keyof typeof HINTS | 'invalid_url' | 'redirect' | 'http_error'
+  /** What the partner can do about it. */
+  hint: string
+  /** The address the error happened with, where known. */
+  address?: string | undefined
+}
+
+const HINTS = {
+  timeout:
+    'your endpoint did not send a complete response in time: respond with 200 first, then process the event',
+  connection_refused:
+    'your endpoint refused the connection: check that your server listens on that port and that its firewall allows our requests',
+  connection_reset: 'your endpoint closed the connection before it sent a complete response',
+  unreachable: 'there is no network route to your endpoint: check its DNS records and its network',
+  dns_error: 'the host name of your endpoint did not resolve: check its DNS records',
+  blocked_address:
+    'the host name of your endpoint resolves to an address that is not public: all its DNS records must be public',
+  tls_error:
+    'the TLS handshake with your endpoint failed: it must support TLS 1.2 or newer on that port, and not speak plain HTTP there',
+  invalid_response: 'your endpoint sent a response that is not valid HTTP/1.1',
+  canceled: 'we stopped this attempt on our side and will make it again',
+  network_error: 'the request failed',
+}
+
+const CODES = [
+  ['timeout', /^(?:UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT|ETIMEDOUT)$/],
+  ['connection_refused', /^ECONNREFUSED$/],
+  ['connection_reset', /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/],
+  ['unreachable', /^(?:EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/],
+  ['tls_error', /^(?:ERR_SSL_|ERR_TLS_|CERT_|UNABLE_TO_|EPROTO$)/],
+  ['invalid_response', /^(?:UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES|ERR_ASSERTION$)/],
+] as const
+
+const CONNECT_TIMEOUT_HINT =
+  'we could not connect to your endpoint in time: check its DNS records, address and firewall'
+
+const CERTIFICATE_HINTS: Record<string, string> = {
+  CERT_HAS_EXPIRED: 'has expired: renew it',
+  CERT_NOT_YET_VALID: 'is not valid yet: check its dates',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'is for another host name: install one for this name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'is self-signed: install one from a public authority',
+  SELF_SIGNED_CERT_IN_CHAIN: 'is from a private authority: install one from a public authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'comes without its intermediate certificates: install the full chain',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    'is from an unknown authority: install one from a public authority, with the full chain',
+}
+
+export function diagnosis(errorCode: keyof typeof HINTS, hint: string = HINTS[errorCode]): Diagnosis {
+  return { errorCode, hint }
+}
+
+/** What it means that the time was up, before or after the request was sent. */
+export const diagnoseTimeout = (isSent: boolean) =>
+  diagnosis('timeout', isSent ? HINTS.timeout : CONNECT_TIMEOUT_HINT)
+
+/** What a failed request means. */
+export function diagnose(error: unknown): Diagnosis {
+  // with several addresses Node reports one error around those of the attempts: the first says most
+  const cause: unknown = error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
+  const { address } = cause as { address?: string }
+  return { ...causeOf(cause), address }
+}
+
+function causeOf(error: unknown): Diagnosis {
+  const { name, code = '', message = '' } = error as { name?: string; code?: string; message?: string }
+  if (error instanceof BlockedAddressError) return diagnosis('blocked_address')
+  if (error instanceof LookupError) return diagnosis('dns_error')
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return diagnoseTimeout(false)
+  const certificate = CERTIFICATE_HINTS[code]
+  if (certificate !== undefined)
+    return diagnosis('tls_error', `the TLS certificate of your endpoint ${certificate}`)
+  // before its code, which is that of a reset
+  if (message.includes('before secure TLS connection')) return diagnosis('tls_error')
+  // undici's, and those of Node's own parser
+  if (name === 'HTTPParserError' || code.startsWith('HPE_') || message === 'bad upgrade')
+    return diagnosis('invalid_response')
+  const [known] = CODES.find(([, pattern]) => pattern.test(code)) ?? []
+  if (known !== undefined) return diagnosis(known)
+  return diagnosis('network_error', `${HINTS.network_error} (${code || 'unknown'})`)
+}
+
+/**
+ * A response with a status other than 2xx.
+ *
+ * @param clock what is wrong with the receiver's clock, in words.
+ */
+export function diagnoseStatus(status: number, clock?: string): Diagnosis {
+  const errorCode = status >= 300 && status < 400 ? 'redirect' : 'http_error'
+  const isRefusal = status === 400 || status === 401 || status === 403
+  return { errorCode, hint: `your endpoint answered ${status}: ${(isRefusal && clock) || advice(status)}` }
+}
+
+/** A status other than 2xx says more than how its body ended; a 2xx counts only when it is complete. */
+export function outcomeOf(
+  { status, responseHeaders }: Answer,
+  failure: Diagnosis | null,
+): Pick<AttemptOutcome, 'ok' | 'errorCode' | 'hint'> {
+  const isOther = status !== null && (status < 200 || status > 299)
+  const reason = isOther ? diagnoseStatus(status, clockAdvice(responseHeaders?.date, Date.now())) : failure
+  return { ok: reason === null, errorCode: reason?.errorCode ?? null, hint: reason?.hint ?? null }
+}
+
+/** Receivers refuse a `webhook-timestamp` that is further than this from their clock. */
+const TOLERANCE_MS = 5 * 60 * 1000
+
+/**
+ * What is wrong with a receiver's clock, by the `date` header of its response; `undefined` if that is right or missing.
+ *
+ * @param at when the response came, in milliseconds.
+ */
+export function clockAdvice(date: string | undefined, at: number): string | undefined {
+  const off = Date.parse(date ?? '') - at
+  if (!(Math.abs(off) > TOLERANCE_MS)) return undefined
+  const minutes = Math.round(Math.abs(off) / 60_000)
+  const direction = off < 0 ? 'behind' : 'ahead of'
+  return `by its date header, the clock of your server is ${minutes} minutes ${direction} ours, so it refuses every webhook-timestamp: correct the clock`
+}
+
+/** What receivers answer that refuse a signature. */
+const OR_SIGNATURE =
+  'if your signature check refused it: is the secret the current one, the body raw, and the clock right?'
+
+function advice(status: number): string {
+  if (status >= 300 && status < 400) return 'we do not follow redirects; register the final URL'
+  if (status === 401 || status === 403) {
+    return `accept requests without a login, and verify the webhook-signature header instead; ${OR_SIGNATURE}`
+  }
+  if (status === 404) return 'check the path of the registered URL'
+  if (status === 405) return 'it must accept POST'
+  if (status === 410) return 'for a webhook, this pauses the endpoint until it accepts a probe'
+  if (status === 413) return 'it must accept bodies of up to 64 KiB'
+  if (status === 415) return 'it must accept application/json'
+  if (status === 429) return 'we retry later, and wait for its Retry-After header if it sends one'
+  if (status === 400)
+    return `it must accept every event, including types that you do not use; ${OR_SIGNATURE}`
+  if (status >= 500) return 'look for the error in its log'
+  return 'respond with 200 to every event, including types that you do not use'
+}
