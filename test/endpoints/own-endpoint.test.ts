@@ -1,0 +1,309 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { secretPlace, signingSecrets } from '../../src/endpoints/secrets.ts'
+import { pauseOrResume } from '../../src/endpoints/endpoint.ts'
+import { open, sealing } from '../../src/seal.ts'
+import { generateSecret } from '../../src/webhooks/signature.ts'
+import { putEndpoints } from '../support/endpoint-states.ts'
+import { insertLead } from '../support/insert-lead.ts'
+import { LEAD } from '../support/leads.ts'
+import { type Api, type ApiPartner, prepareApi } from '../support/api.ts'
+import { testKeys } from '../support/test-keys.ts'
+
+const URL_NOW = 'https://lender.example/now'
+const URL_NEXT = 'https://lender.example/next?token=not-for-logs'
+
+const paths = [
+  'set-endpoint',
+  'certify-endpoint',
+  'rotate-endpoint-secret',
+  'test-endpoint',
+  'pause-endpoint',
+  'resume-endpoint',
+]
+
+/** A partner with an endpoint that staff set. */
+async function addPartnerAt(api: Api, url: string | null = URL_NOW): Promise<ApiPartner> {
+  const partner = await api.addPartner()
+  const secret = sealing(generateSecret(), testKeys)
+  if (url !== null) await setEndpoint(api.sql, partner.id, { url, secret })
+  return partner
+}
+
+const endpointOf = (api: Api, { id }: ApiPartner) =>
+  api.sql.selectFrom('endpoints').selectAll().where('partner_id', '=', id).executeTakeFirstOrThrow()
+
+async function secretsOf(api: Api, partner: ApiPartner) {
+  const { id } = await endpointOf(api, partner)
+  const rows = await api.sql
+    .selectFrom('endpoint_secrets')
+    .select(['id', 'ciphertext', 'expires_at'])
+    .where('endpoint_id', '=', id)
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => ({
+    secret: open(row.ciphertext, secretPlace(row.id), testKeys),
+    hoursLeft: row.expires_at && (Math.round((row.expires_at.getTime() - Date.now()) / 3_600_000) || 0),
+  }))
+}
+
+const auditOf = (api: Api, { id }: ApiPartner) =>
+  api.sql
+    .selectFrom('audit')
+    .select(['actor', 'action', 'outcome', 'detail'])
+    .where('partner_id', '=', id)
+    .orderBy('id')
+    .execute()
+
+describe('a partner’s own endpoint, in a sandbox', () => {
+  let api: Api
+  let partner: ApiPartner
+  beforeAll(async () => {
+    api = await prepareApi()
+  })
+  beforeEach(async () => {
+    partner = await addPartnerAt(api)
+  })
+
+  it('stores a candidate with a secret of its own, shown once, and changes nothing yet', async () => {
+    const before = await endpointOf(api, partner)
+    const { status, body } = await partner.post('set-endpoint', { url: URL_NEXT })
+    expect([status, body.data.url, body.data.candidate]).toEqual([
+      200,
+      URL_NOW,
+      { url: URL_NEXT, requested_at: expect.any(String) },
+    ])
+    const { secret } = body.data
+    expect(secret).toMatch(/^whsec_/)
+    const after = await endpointOf(api, partner)
+    expect(after).toEqual({
+      ...before,
+      candidate: after.candidate,
+      candidate_url: URL_NEXT,
+      candidate_at: expect.any(Date),
+    })
+    expect(await signingSecrets(api.sql, after.id, testKeys)).not.toContain(secret)
+    const read = await partner.post('get-endpoint', {})
+    expect(read.body.data.candidate.url).toBe(URL_NEXT)
+    expect(read.text).not.toContain('whsec_')
+    expect(api.logged.join('')).not.toMatch(/whsec_|not-for-logs/)
+    expect(await auditOf(api, partner)).toEqual([
+      {
+        actor: `key ${partner.keyId}`,
+        action: 'endpoint.propose',
+        outcome: 'done',
+        detail: { key_id: partner.keyId, candidate: after.candidate, origin: 'https://lender.example' },
+      },
+    ])
+  })
+
+  it('keeps the latest candidate only', async () => {
+    await partner.post('set-endpoint', { url: 'https://lender.example/first' })
+    await partner.post('set-endpoint', { url: URL_NEXT })
+    expect((await endpointOf(api, partner)).candidate_url).toBe(URL_NEXT)
+  })
+
+  it.each([
+    [{}, 'url must be a string'],
+    [{ url: 5 }, 'url must be a string'],
+    [{ url: 'lender.example' }, 'it is not an absolute URL'],
+    [{ url: 'http://127.0.0.1/webhooks' }, 'the URL must point to a public internet address'],
+    [{ url: 'http://[::ffff:10.0.0.1]/' }, 'the URL must point to a public internet address'],
+    [{ url: 'https://user:pass@lender.example/' }, 'the URL must not contain a user name or password'],
+  ])('refuses %j as a URL and says why', async (body, why) => {
+    const answer = await partner.post('set-endpoint', body)
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'INVALID_PAYLOAD'])
+    expect(answer.body.error.message).toContain(why)
+  })
+
+  it('starts one certification for a candidate, however often it is asked for', async () => {
+    expect((await partner.post('certify-endpoint', {})).body.error.code).toBe('NO_CANDIDATE')
+    await partner.post('set-endpoint', { url: URL_NEXT })
+    const answers = await Promise.all(Array.from({ length: 5 }, () => partner.post('certify-endpoint', {})))
+    for (const { body } of answers) {
+      expect(body.data.certification).toMatchObject({ url: URL_NEXT, state: 'running', checks: [] })
+    }
+    const audited = (await auditOf(api, partner)).filter(({ action }) => action === 'endpoint.certify')
+    expect(audited).toHaveLength(1)
+    const { candidate } = await endpointOf(api, partner)
+    expect(audited[0]?.detail?.candidate).toBe(candidate)
+    expect(api.requested).toContain(`certify ${candidate}`)
+  })
+
+  it.each([
+    [{}, 24],
+    [{ overlap_hours: 0 }, 0],
+    [{ overlap_hours: 168 }, 168],
+  ])('rotates the secret at once, with the overlap of %j', async (body, hours) => {
+    const [old] = await secretsOf(api, partner)
+    const { data } = (await partner.post('rotate-endpoint-secret', body)).body
+    expect(await secretsOf(api, partner)).toEqual([
+      { secret: old?.secret, hoursLeft: hours },
+      { secret: data.secret, hoursLeft: null },
+    ])
+  })
+
+  it('keeps few secrets, however often they are rotated', async () => {
+    const newest: string[] = []
+    for (let count = 0; count < 6; count += 1)
+      newest.unshift((await partner.post('rotate-endpoint-secret', { overlap_hours: 168 })).body.data.secret)
+    const { id } = await endpointOf(api, partner)
+    const live = await signingSecrets(api.sql, id, testKeys)
+    expect(live).toEqual(newest.slice(0, 5))
+  })
+
+  it.each([-1, 169, 1.5, '24'])('refuses an overlap of %j hours', async (hours) => {
+    const { status } = await partner.post('rotate-endpoint-secret', { overlap_hours: hours })
+    expect(status).toBe(400)
+    expect(await secretsOf(api, partner)).toHaveLength(1)
+  })
+
+  it('answers how it responded to a test request', async () => {
+    const { body } = await partner.post('test-endpoint', {})
+    expect(body.data).toMatchObject({ accepted: true, status: 200, hint: null })
+    expect((await auditOf(api, partner)).map(({ action }) => action)).toEqual(['endpoint.ping'])
+  })
+
+  it('has 503 for an answer while Temporal is away, and no certification that nobody makes', async () => {
+    const endpointRequests = {
+      certify: () => Promise.reject(new Error('away')),
+      ping: () => Promise.reject(new Error('away')),
+    }
+    const away = await prepareApi({ endpointRequests })
+    const lender = await addPartnerAt(away)
+    await lender.post('set-endpoint', { url: URL_NEXT })
+    for (const path of ['certify-endpoint', 'test-endpoint']) {
+      const { status, headers } = await lender.post(path, {})
+      expect([path, status, headers['retry-after']]).toEqual([path, 503, expect.any(String)])
+    }
+    const { data } = (await lender.post('get-endpoint', {})).body
+    expect([data.candidate.url, data.certification]).toEqual([URL_NEXT, null])
+  })
+
+  it('pauses and resumes', async () => {
+    const paused = await partner.post('pause-endpoint', {})
+    expect(paused.body.data).toMatchObject({ health: 'paused', reason: 'it was paused with pause-endpoint' })
+    const { id, revision } = await endpointOf(api, partner)
+    const looks = () => api.requested.filter((what) => what === `endpoint ${id}`)
+    expect(looks()).toHaveLength(1)
+    await partner.post('pause-endpoint', {})
+    expect((await endpointOf(api, partner)).revision).toBe(revision)
+    const resumed = await partner.post('resume-endpoint', {})
+    expect(resumed.body.data).toMatchObject({
+      health: 'active',
+      reason: 'it was resumed with resume-endpoint',
+    })
+    expect(looks()).toHaveLength(2)
+    const again = await partner.post('resume-endpoint', {})
+    expect([again.status, again.body.data.since]).toEqual([200, resumed.body.data.since])
+    const actions = (await auditOf(api, partner)).map(({ action }) => action)
+    expect(actions).toEqual(['endpoint.pause', 'endpoint.resume'])
+  })
+
+  it('tries all that wait now when a failing endpoint is resumed', async () => {
+    const { id } = await endpointOf(api, partner)
+    await putEndpoints(api.sql, 'active', { partnerId: partner.id })
+    await api.sql.updateTable('endpoints').set({ failing_since: new Date() }).where('id', '=', id).execute()
+    const before = api.requested.length
+    const resumed = await partner.post('resume-endpoint', {})
+    expect(resumed.body.data.health).toBe('active')
+    expect(api.requested.slice(before)).toEqual([`endpoint ${id}`])
+    // whose webhooks are on their way already
+    await api.sql.updateTable('endpoints').set({ failing_since: new Date() }).where('id', '=', id).execute()
+    const again = await partner.post('resume-endpoint', {})
+    expect([again.status, again.body.data.since]).toEqual([200, resumed.body.data.since])
+    expect(api.requested.slice(before)).toEqual([`endpoint ${id}`])
+  })
+
+  it('tries all that wait now, also when another webhook was accepted since they failed', async () => {
+    const { id } = await endpointOf(api, partner)
+    await putEndpoints(api.sql, 'active', { partnerId: partner.id })
+    const before = api.requested.length
+    const leadId = await insertLead(api.sql, partner.id, LEAD, () => '{}', testKeys)
+    const idle = await partner.post('resume-endpoint', {})
+    expect([idle.body.data.health, api.requested.length]).toEqual(['active', before])
+    const { round } = await endpointOf(api, partner)
+    const inAnHour = { round, failures: 1, next_attempt_at: raw<Date>`now() + interval '1 hour'` }
+    await api.sql.updateTable('deliveries').set(inAnHour).where('lead_id', '=', leadId).execute()
+    const resumed = await partner.post('resume-endpoint', {})
+    expect(resumed.body.data.health).toBe('active')
+    expect(api.requested.slice(before)).toEqual([`endpoint ${id}`])
+  })
+
+  it('leaves to staff what staff paused', async () => {
+    await pauseOrResume(api.sql, partner.id, 'pausedByStaff')
+    const { body } = await partner.post('pause-endpoint', {})
+    expect(body.data.reason).toBe('our staff paused it')
+    const resumed = await partner.post('resume-endpoint', {})
+    expect([resumed.status, resumed.body.error.code]).toEqual([409, 'PAUSED_BY_STAFF'])
+    expect((await endpointOf(api, partner)).paused_by).toBe('staff')
+  })
+
+  it.each(['rotate-endpoint-secret', 'test-endpoint', 'pause-endpoint', 'resume-endpoint'])(
+    'needs a URL for %s',
+    async (path) => {
+      const without = await addPartnerAt(api, null)
+      const { status, body } = await without.post(path, {})
+      expect([status, body.error.code]).toEqual([409, 'NO_ENDPOINT'])
+    },
+  )
+})
+
+describe('a partner’s own endpoint, in production', () => {
+  let api: Api
+  let partner: ApiPartner
+  beforeAll(async () => {
+    api = await prepareApi({ environment: 'production' })
+  })
+  beforeEach(async () => {
+    partner = await addPartnerAt(api)
+  })
+  const turnOn = () =>
+    api.sql.updateTable('partners').set({ self_service: true }).where('id', '=', partner.id).execute()
+
+  it.each(paths)('refuses %s while self-service is off', async (path) => {
+    const { status, body } = await partner.post(path, path === 'set-endpoint' ? { url: URL_NEXT } : {})
+    expect([status, body.error.code]).toEqual([403, 'SELF_SERVICE_OFF'])
+    expect(await auditOf(api, partner)).toEqual([])
+  })
+
+  it('never accepts failures', async () => {
+    await turnOn()
+    await partner.post('set-endpoint', { url: URL_NEXT })
+    const { status, body } = await partner.post('certify-endpoint', { accept_failures: true })
+    expect([status, body.error.message]).toEqual([
+      400,
+      'Invalid request: accept_failures is possible in a sandbox only.',
+    ])
+  })
+
+  it('takes https only', async () => {
+    await turnOn()
+    const { body } = await partner.post('set-endpoint', { url: 'http://lender.example/' })
+    expect(body.error.message).toContain('production endpoints must use https')
+  })
+
+  it('signs with a new secret at once, with the old one too during the overlap, and tells partner and staff', async () => {
+    await turnOn()
+    const before = await secretsOf(api, partner)
+    const { body } = await partner.post('rotate-endpoint-secret', {})
+    expect(body.data).toMatchObject({ secret: expect.stringMatching(/^whsec_/) })
+    expect(await secretsOf(api, partner)).toHaveLength(before.length + 1)
+    const notices = api.sql.selectFrom('notices').select('kind').where('partner_id', '=', partner.id)
+    expect(await notices.execute()).toEqual([{ kind: 'secret_changed' }])
+  })
+})
+
+describe('the addresses that webhooks come from', () => {
+  const readOf = async (api: Api) => (await (await addPartnerAt(api)).post('get-endpoint', {})).body.data
+
+  it('are those that the deployment promises, or none', async () => {
+    const egressAddresses = ['203.0.113.16/28', '2001:db8::/32']
+    expect(await readOf(await prepareApi({ egressAddresses }))).toMatchObject({
+      url: URL_NOW,
+      egress_addresses: egressAddresses,
+    })
+    expect(await readOf(await prepareApi())).toMatchObject({ egress_addresses: [] })
+  })
+})

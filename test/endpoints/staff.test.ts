@@ -1,0 +1,282 @@
+import { randomInt } from 'node:crypto'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { endpointsInbox } from '../../src/endpoints/attention.ts'
+import { health } from '../../src/partners/partner-health.ts'
+import { findLeadAttempts } from '../../src/leads/require-lead.ts'
+import type { StaffContext } from '../../src/staff/context.ts'
+import * as endpoint from '../../src/endpoints/staff.ts'
+import { generateSecret } from '../../src/webhooks/signature.ts'
+import { lockEndpoint, switchTo } from '../../src/endpoints/switch-endpoint.ts'
+import { addSecret } from '../../src/endpoints/secrets.ts'
+import { columnsOf } from '../../src/endpoints/endpoint.ts'
+import { sealing } from '../../src/seal.ts'
+import { pause, resume, test } from '../../src/endpoints/staff.ts'
+import { add } from '../../src/partners/staff.ts'
+import { compareNow } from '../support/compared.ts'
+import { leadsOf } from '../support/leads.ts'
+import { type PartnerEndpoint, startPartnerEndpoint } from '../support/partner-endpoint.ts'
+import { type SharedService, sharedService } from '../support/shared-service.ts'
+import { until } from '../support/until.ts'
+import { auditOf, contextOf, withoutTemporal } from '../staff/context.ts'
+
+describe('an endpoint', () => {
+  let service: SharedService
+  let context: StaffContext
+  let away: StaffContext
+  let id: number
+  let receiver: PartnerEndpoint
+  let leads: ReturnType<typeof leadsOf>
+
+  beforeAll(async () => {
+    service = await sharedService()
+    ;[context, away] = await Promise.all([
+      contextOf(service.environment),
+      contextOf({
+        ...withoutTemporal(service.environment.DATABASE_URL),
+        ENCRYPTION_KEY: service.environment.ENCRYPTION_KEY,
+      }),
+    ])
+  })
+
+  beforeEach(async () => {
+    id = (await add(context, 'Acme', {})).json.partner_id
+    receiver = await startPartnerEndpoint()
+    leads = leadsOf(service, { id, key: '', endpoint: receiver })
+  })
+
+  const state = async () => (await endpoint.showEndpoint(context, id)).json.state
+  const active = () => until(async () => (await state()) === 'active')
+  async function set(at = context, options = {}): Promise<Record<string, unknown>> {
+    const { json } = await endpoint.set(at, id, receiver.url, options)
+    receiver.secret ||= String(json.secret)
+    return json
+  }
+  /** A lead whose first webhook found nowhere to go. */
+  async function waitingLead(): Promise<number> {
+    const leadId = await leads.start()
+    const handle = service.client.workflow.getHandle(`lead-${leadId}`)
+    await handle.query('state')
+    await until(async () => (await handle.describe()).raw.pendingActivities?.length === 0)
+    return leadId
+  }
+  const history = (leadId: number) => receiver.until(() => leads.arrivals(leadId).length > 0)
+
+  it('that is set gets the webhooks that waited, and its secret is shown once', async () => {
+    const waiting = await waitingLead()
+    expect(await set()).toMatchObject({ secret: expect.stringMatching(/^whsec_/), state: 'active' })
+    await history(waiting)
+    expect(leads.arrivals(waiting)).toMatchObject([{ verified: true, event: { type: 'lead_received' } }])
+    await active()
+    expect(await set()).toMatchObject({ secret: null })
+    await active()
+    expect((await endpoint.set(context, id, receiver.url)).text).toContain('No webhook was waiting.')
+  })
+
+  it('that is set gets what waited for it, of more leads than are woken in a second', async () => {
+    const waiting = await Promise.all(Array.from({ length: 25 }, () => leads.start()))
+    await set()
+    await receiver.until((arrivals) => arrivals.length === waiting.length)
+    expect(new Set(receiver.arrivals.map(({ event }) => event.data.lead_id))).toEqual(new Set(waiting))
+    await active()
+  })
+
+  it('that is set from now on leaves out what waited, and gets what comes', async () => {
+    const waiting = await waitingLead()
+    expect(await set(context, { fromNow: true })).toMatchObject({ canceled_deliveries: 1 })
+    await service.referrals.signal(waiting, 'contract_signed')
+    await history(waiting)
+    expect(leads.arrivals(waiting)).toMatchObject([
+      { event: { type: 'contract_signed', data: { sequence: 2 } } },
+    ])
+  })
+
+  it('goes back to its previous URL with the secret that it had there, within seven days', async () => {
+    const { endpoint_id: endpointId } = await set()
+    await active()
+    await service.sql.transaction().execute(async (trx) => {
+      const secret = sealing(generateSecret(), await context.encryptionKeys())
+      const secretId = await addSecret(trx, Number(endpointId), secret, 'unused')
+      const url = 'https://lender.example/elsewhere'
+      await switchTo(trx, (await lockEndpoint(trx, id))!, { url, secretId }, columnsOf('pausedByStaff'))
+    })
+    const undo = () => endpoint.set(context, id, undefined, { previous: true })
+    expect((await undo()).json).toMatchObject({ url: receiver.url, secret: null })
+    await active()
+    const leadId = await leads.start()
+    await history(leadId)
+    expect(leads.arrivals(leadId)).toMatchObject([{ verified: true }])
+    const row = service.sql.updateTable('endpoints').where('partner_id', '=', id)
+    const { previous_until: end } = await row
+      .set({ previous_until: raw<Date>`previous_until - interval '7 days'` })
+      .returning('previous_until')
+      .executeTakeFirstOrThrow()
+    expect(Math.abs(Date.now() - end!.getTime())).toBeLessThan(60_000)
+    await expect(undo()).rejects.toThrow('no other URL in the last seven days')
+  })
+
+  it('shows how its recent attempts went, and what waits', async () => {
+    await set()
+    await active()
+    expect((await endpoint.showEndpoint(context, id)).text).toMatch(/^recent attempts +none to this URL$/m)
+    const leadId = await leads.start()
+    await service.referrals.signal(leadId, 'contract_signed')
+    await receiver.until(() => leads.arrivals(leadId).length === 2)
+    await until(async () => (await endpoint.showEndpoint(context, id)).json.open_deliveries === 0)
+    const { json, text } = await endpoint.showEndpoint(context, id)
+    expect(json).toMatchObject({
+      recent_attempts: { count: 2, success_rate: 1, duration_p95_ms: expect.any(Number) },
+      oldest_waiting: null,
+      next_probe_at: null,
+    })
+    expect(text).toMatch(/^recent attempts +2, of which 100% succeeded; p50 \d+ ms, p95 \d+ ms$/m)
+    await pause(context, id)
+    const waiting = await leads.start()
+    expect((await endpoint.showEndpoint(context, id)).text).toMatch(
+      new RegExp(`^oldest waiting +lead_received of lead ${waiting} since 20.*, evt_`, 'm'),
+    )
+  })
+
+  it('that is set while Temporal is away is sent what waits as soon as a worker can', async () => {
+    const waiting = await waitingLead()
+    const answer = await endpoint.set(away, id, receiver.url)
+    receiver.secret = String(answer.json.secret)
+    expect(answer.text).toContain('once Temporal is back')
+    await compareNow(service)
+    await history(waiting)
+    await active()
+  })
+
+  it('that is paused holds webhooks until it is resumed', async () => {
+    await set()
+    await active()
+    await pause(context, id)
+    expect(await state()).toBe('paused')
+    const waiting = await leads.start()
+    await service.referrals.signal(waiting, 'contract_signed')
+    await leads.recorded(waiting, 'contract_signed')
+    expect(leads.arrivals(waiting)).toEqual([])
+    expect((await resume(context, id)).text).toContain('Webhooks that were waiting are now sent in order.')
+    await receiver.until(() => leads.arrivals(waiting).length === 2)
+    expect(leads.arrivals(waiting).map(({ event }) => event.type)).toEqual([
+      'lead_received',
+      'contract_signed',
+    ])
+    await active()
+  })
+
+  it('that is resumed is tried at once, however far away the next attempt was', async () => {
+    await set()
+    receiver.answer = (_, response) => response.writeHead(500).end()
+    const failing = await leads.start()
+    await until(async () => (await findLeadAttempts(service.sql, failing))[0]?.status === 500)
+    await service.sql
+      .updateTable('deliveries')
+      .set({ failures: 8, next_attempt_at: new Date(Date.now() + 86_400_000) })
+      .where('lead_id', '=', failing)
+      .execute()
+    receiver.answer = (_, response) => response.writeHead(200).end()
+    await resume(context, id)
+    await receiver.until(() => leads.arrivals(failing).length === 2)
+    await expect(active()).resolves.toBe(true)
+  })
+
+  it('that is resumed and still fails is said to, and since when it fails', async () => {
+    await set()
+    receiver.answer = (_, response) => response.writeHead(503).end()
+    const failing = await leads.start()
+    await until(async () => (await endpoint.showEndpoint(context, id)).json.health === 'failing')
+    const before = raw<Date>`now() - interval '20 minutes'`
+    await service.sql
+      .updateTable('attempts')
+      .set({ finished_at: before })
+      .where('partner_id', '=', id)
+      .execute()
+    await service.sql
+      .updateTable('endpoints')
+      .set({ failing_since: before })
+      .where('partner_id', '=', id)
+      .execute()
+    const { text, json, failed } = await resume(context, id)
+    expect(text).toMatch(/But it did not accept the first one: .*503/)
+    expect(json.first_attempt).toMatchObject({ status: 503, error_code: 'http_error' })
+    expect(failed).toBe(true)
+    await until(async () => (await endpoint.showEndpoint(context, id)).json.health === 'failing')
+    const minutesAgo = (since: Date | null | undefined) => (Date.now() - (since?.getTime() ?? 0)) / 60_000
+    expect(minutesAgo((await endpoint.showEndpoint(context, id)).json.failingSince)).toBeCloseTo(20, 0)
+    expect(minutesAgo((await health(context, id)).json.endpoint.since)).toBeCloseTo(20, 0)
+    const { items } = await endpointsInbox.find(context, 1000)
+    const item = items.find(({ mend }) => mend.endsWith(`endpoint resume ${id}`))
+    expect(minutesAgo(item?.since)).toBeCloseTo(20, 0)
+    receiver.answer = (_, response) => response.writeHead(200).end()
+    expect((await resume(context, id)).text).toContain('The endpoint accepted the first one.')
+    await active()
+    expect((await endpoint.showEndpoint(context, id)).json.failingSince).toBeNull()
+    expect((await findLeadAttempts(service.sql, failing)).at(-1)?.status).toBe(200)
+  })
+
+  it('signs with both secrets while they are rotated', async () => {
+    const { secret: before } = await set()
+    const { json } = await endpoint.rotate(context, id, { overlap: 60_000 })
+    const sent = await test(context, id)
+    expect(sent.json).toMatchObject({ ok: true, status: 200 })
+    expect(receiver.arrivals.at(-1)).toMatchObject({ verified: true, event: { type: 'endpoint.ping' } })
+    receiver.secret = json.secret
+    await test(context, id)
+    expect(receiver.arrivals.at(-1)).toMatchObject({ verified: true })
+    await endpoint.rotate(context, id, { overlap: 0 })
+    await test(context, id)
+    expect(receiver.arrivals.at(-1)).toMatchObject({ verified: false })
+    expect(before).not.toBe(json.secret)
+  })
+
+  it('that fails its test is told why', async () => {
+    await endpoint.set(context, id, `http://127.0.0.1:${randomInt(1, 9)}/`)
+    const { json, failed } = await test(context, id)
+    expect({ json, failed }).toMatchObject({
+      failed: true,
+      json: { ok: false, error_code: 'connection_refused' },
+    })
+    const events = await service.sql
+      .selectFrom('lead_events')
+      .select('id')
+      .where('partner_id', '=', id)
+      .execute()
+    expect(events).toEqual([])
+  })
+
+  it('at a private address is called where WEBHOOK_ALLOW_PRIVATE_NETWORK is set, and refusals name it', async () => {
+    await set()
+    const without = await contextOf({ ...service.environment, WEBHOOK_ALLOW_PRIVATE_NETWORK: '' })
+    const { text, failed } = await test(without, id)
+    expect({ failed, text }).toEqual({
+      failed: true,
+      text: expect.stringContaining('set WEBHOOK_ALLOW_PRIVATE_NETWORK=true here'),
+    })
+    await expect(endpoint.set(without, id, receiver.url)).rejects.toThrow(
+      'set WEBHOOK_ALLOW_PRIVATE_NETWORK=true here',
+    )
+  })
+
+  it('must have a URL that can be called, and exist', async () => {
+    await expect(endpoint.set(context, id, 'ftp://lender.example')).rejects.toThrow(
+      'must begin with https://',
+    )
+    await expect(resume(context, id)).rejects.toThrow('has no endpoint yet')
+    await expect(test(context, id)).rejects.toThrow('has no endpoint yet')
+    await expect(endpoint.set(context, 2_000_000_000, receiver.url)).rejects.toThrow(
+      'There is no partner 2000000000',
+    )
+  })
+
+  it('leaves its lines in the audit for each change, without its secret', async () => {
+    const { secret } = await set()
+    const done = (await auditOf(context)).filter(({ partner_id }) => partner_id === id)
+    expect(done.map(({ action, outcome }) => `${action} ${outcome}`)).toEqual([
+      'partner.add done',
+      'endpoint.set begun',
+      'endpoint.set done',
+    ])
+    expect(JSON.stringify(done)).not.toContain(secret)
+  })
+})

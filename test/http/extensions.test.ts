@@ -1,0 +1,329 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { recordedAt } from '../../src/leads/new-lead.ts'
+import { recordMilestones } from '../../src/leads/record-milestones.ts'
+import { formatTimestamp } from '../../src/values.ts'
+import { addAttempts } from '../support/attempts.ts'
+import { until } from '../support/until.ts'
+import { type Api, type ApiPartner, prepareApi } from '../support/api.ts'
+import { pauseEndpoint, putEndpoints } from '../support/endpoint-states.ts'
+
+describe('the endpoints beyond the specification', () => {
+  let api: Api
+  let partner: ApiPartner
+  let stranger: ApiPartner
+  let leadId: number
+
+  beforeAll(async () => {
+    api = await prepareApi()
+    ;[partner, stranger] = [await api.addPartner(), await api.addPartner()]
+    leadId = await partner.createLead({ partner_lead_id: 'LOAN-1' })
+    await record(leadId, 'contract_signed', 'client_engaged_in_chat')
+  })
+
+  const record = (
+    lead: number,
+    ...names: ('contract_signed' | 'client_engaged_in_chat' | 'escrow_funded')[]
+  ) =>
+    recordMilestones(
+      api.sql,
+      lead,
+      names.map((name) => ({ name, dedupeKey: name })),
+      () => '{}',
+    )
+  const deliveries = async (body: object = {}, who = partner) => (await who.post('get-deliveries', body)).body
+  const events = async (body: object = {}, who = partner) => (await who.post('list-events', body)).body
+
+  describe('get-deliveries', () => {
+    it('lists a lead’s webhooks with their attempts, held while there is no endpoint', async () => {
+      const { data } = await deliveries({ lead_id: leadId })
+      expect(data).toEqual([
+        expect.objectContaining({ event_name: 'contract_signed', sequence: 2, state: 'held', attempts: [] }),
+        expect.objectContaining({ event_name: 'lead_received', sequence: 1, next_attempt_at: null }),
+      ])
+      await api.sql
+        .insertInto('attempts')
+        .values({
+          id: 'att_1',
+          event_id: data[1].event_id,
+          partner_id: partner.id,
+          number: 1,
+          trigger: 'scheduled',
+          endpoint_revision: 1,
+          url: 'https://lender.example/hook',
+          status: 503,
+        })
+        .execute()
+      expect((await deliveries({ lead_id: leadId })).data[1].attempts).toEqual([
+        expect.objectContaining({ number: 1, status: 503, url: 'https://lender.example/hook' }),
+      ])
+    })
+
+    it('says that a webhook waits for us, and not what for', async () => {
+      const faultOf = async () => (await deliveries({ lead_id: leadId })).data[1].fault
+      expect(await faultOf()).toBeNull()
+      const first = api.sql.updateTable('deliveries').where('lead_id', '=', leadId).where('sequence', '=', 1)
+      await first.set({ fault: 'ENCRYPTION_KEY lacks the key 0a1b2c3d' }).execute()
+      expect(await faultOf()).toBe('we cannot read your signing secret')
+      await first.set({ fault: null }).execute()
+    })
+
+    it('shows the body that is signed', async () => {
+      const { event_id: id, body } = (await deliveries({ lead_id: leadId })).data[1]
+      expect(JSON.parse(body)).toMatchObject({ type: 'lead_received', data: { event_id: id, sequence: 1 } })
+    })
+
+    it('shows which webhook another one of its lead waits for, and when the next attempt is', async () => {
+      const lender = await api.addPartner()
+      await setEndpoint(api.sql, lender.id, { url: 'https://lender.example/webhooks', secret: () => 'none' })
+      await putEndpoints(api.sql, 'active', { partnerId: lender.id })
+      const id = await lender.createLead()
+      await record(id, 'contract_signed', 'client_engaged_in_chat')
+      const at = '2026-03-09 10:35:07'
+      const open = api.sql.updateTable('deliveries').where('lead_id', '=', id)
+      await open
+        .where('sequence', '=', 1)
+        .set({ next_attempt_at: new Date(`${at}Z`) })
+        .execute()
+      const [second, first] = (await deliveries({}, lender)).data
+      expect(first).toMatchObject({ sequence: 1, next_attempt_at: at, waits_for: null })
+      const waits_for = { event_id: first.event_id, sequence: 1 }
+      expect(second).toMatchObject({ sequence: 2, next_attempt_at: null, waits_for })
+      expect((await lender.post('get-endpoint', {})).body.data.next_attempt_at).toBe(at)
+      const { body } = await lender.post('resend-webhook', { event_id: second.event_id })
+      expect(body.message).toBe(
+        `The webhook waits for ${first.event_id} (sequence 1) of the same lead. Resend that one.`,
+      )
+      // transactions of other tests on this server hold events back for a moment
+      const chat = await until(async () => (await events({}, lender)).data[2])
+      const { status, body: refusal } = await lender.post('resend-webhook', { event_id: chat.event_id })
+      expect([status, refusal.error.message]).toEqual([400, 'This event is not sent as a webhook.'])
+      expect((await partner.post('resend-webhook', { event_id: chat.event_id })).status).toBe(404)
+    })
+
+    it('pages through all of a partner’s, each once', async () => {
+      const other = await partner.createLead()
+      const pages = []
+      for (let after: string | null | undefined; after !== null;) {
+        const page: { data: { event_id: string }[]; next: string | null } = await deliveries({
+          limit: 2,
+          ...(after && { after }),
+        })
+        pages.push(page.data.map((row) => row.event_id))
+        after = page.next
+      }
+      expect(pages.map((page) => page.length)).toEqual([2, 1])
+      expect(new Set(pages.flat()).size).toBe(3)
+      expect((await deliveries({ lead_id: other })).data).toHaveLength(1)
+    })
+
+    it('filters by state', async () => {
+      expect((await deliveries({ states: ['delivered', 'given_up'] })).data).toEqual([])
+      expect((await deliveries({ states: ['held'] })).data).toHaveLength(3)
+      for (const state of ['held', 'pending'])
+        expect(await deliveries({ states: [state, state] })).toEqual(await deliveries({ states: [state] }))
+      expect((await deliveries({ states: ['pending'] })).data).toHaveLength(3)
+    })
+
+    it('shows nobody else’s', async () => {
+      expect((await deliveries({}, stranger)).data).toEqual([])
+      const foreign = await stranger.post('get-deliveries', { lead_id: leadId })
+      const unknown = await stranger.post('get-deliveries', { lead_id: 2 ** 31 })
+      expect([foreign.status, foreign.text]).toEqual([404, unknown.text])
+    })
+
+    it.each([{ lead_id: '1' }, { states: ['lost'] }, { states: [] }, { after: 'x' }, { limit: 101 }])(
+      'refuses %j',
+      async (body) => {
+        expect(await partner.post('get-deliveries', body)).toMatchObject({
+          status: 400,
+          body: { error: { code: 'INVALID_PAYLOAD' } },
+        })
+      },
+    )
+  })
+
+  describe('resend-webhook', () => {
+    it('sends one’s own again, and knows nobody else’s', async () => {
+      const [{ event_id: eventId }] = (await deliveries({ lead_id: leadId })).data
+      expect(await partner.post('resend-webhook', { event_id: eventId })).toMatchObject({
+        status: 200,
+        body: { success: true, message: 'The webhook will be sent when your endpoint is no longer paused.' },
+      })
+      expect(api.resent).toEqual([expect.any(String), eventId])
+      const foreign = await stranger.post('resend-webhook', { event_id: eventId })
+      const unknown = await stranger.post('resend-webhook', { event_id: 'evt_\u0000' })
+      expect([foreign.status, foreign.text]).toEqual([404, unknown.text])
+      expect(api.resent).toHaveLength(2)
+    })
+
+    it('refuses what was attempted a thousand times', async () => {
+      const own = await api.addPartner()
+      await own.createLead()
+      const [{ event_id: eventId }] = (await deliveries({}, own)).data
+      const before = api.resent.length
+      const thousandth = async (number: number) => {
+        await addAttempts(api.sql, own.id, [{ trigger: 'resend' }])
+        await api.sql.updateTable('attempts').set({ number }).where('event_id', '=', eventId).execute()
+        return own.post('resend-webhook', { event_id: eventId })
+      }
+      expect((await thousandth(999)).status).toBe(200)
+      await api.sql.deleteFrom('attempts').where('event_id', '=', eventId).execute()
+      const { status, body } = await thousandth(1000)
+      expect([status, body.error]).toEqual([
+        400,
+        {
+          code: 'INVALID_PAYLOAD',
+          message: 'This webhook was attempted 1,000 times and cannot be resent. get-events has its event.',
+          fields: [
+            {
+              field: 'event_id',
+              problem:
+                'This webhook was attempted 1,000 times and cannot be resent. get-events has its event.',
+            },
+          ],
+        },
+      ])
+      expect(api.resent).toHaveLength(before + 1)
+    })
+  })
+
+  describe('get-endpoint', () => {
+    const endpoint = async () => (await partner.post('get-endpoint', {})).body.data
+
+    it('says how the endpoint is and why', async () => {
+      expect(await endpoint()).toMatchObject({
+        url: null,
+        health: 'paused',
+        reason: 'no URL is registered yet',
+      })
+      const url = 'https://lender.example/webhooks'
+      await setEndpoint(api.sql, partner.id, { url, secret: () => '' })
+      expect(await endpoint()).toMatchObject({ url, health: 'active', open_deliveries: 3 })
+      const ours = api.sql.updateTable('endpoints').where('partner_id', '=', partner.id)
+      await ours.set({ state: 'active', paused_by: null, reason: null, failing_since: new Date(0) }).execute()
+      expect(await endpoint()).toMatchObject({ health: 'failing', since: '1970-01-01 00:00:00' })
+      await pauseEndpoint(api.sql, partner.id)
+      expect(await endpoint()).toMatchObject({ health: 'paused', reason: 'our staff paused it' })
+    })
+
+    it('tells how recent attempts went, what waits and when it is probed', async () => {
+      const lender = await api.addPartner()
+      const answer = async () => (await lender.post('get-endpoint', {})).body.data
+      const none = { count: 0, success_rate: null, duration_p50_ms: null, duration_p95_ms: null }
+      const unknown = { last_success_at: null, last_error: null, next_attempt_at: null }
+      const nothing = { recent_attempts: none, oldest_waiting: null, next_probe_at: null, ...unknown }
+      expect(await answer()).toMatchObject({ open_deliveries: 0, ...nothing })
+      const lead_id = await lender.createLead()
+      await addAttempts(api.sql, lender.id, [
+        { durationMs: 900, errorCode: 'http_error' },
+        { durationMs: 40 },
+      ])
+      const next_probe_at = new Date('2026-03-09T11:30:00Z')
+      const ours = api.sql.updateTable('endpoints').where('partner_id', '=', lender.id)
+      await ours.set({ next_probe_at }).execute()
+      const [{ event_id }] = (await deliveries({}, lender)).data
+      expect(await answer()).toMatchObject({
+        open_deliveries: 1,
+        recent_attempts: { count: 2, success_rate: 0.5, duration_p50_ms: 40, duration_p95_ms: 900 },
+        last_success_at: expect.stringMatching(/^20/),
+        last_error: { at: expect.stringMatching(/^20/), status: null, error_code: 'http_error', hint: null },
+        // the endpoint is paused: it has no URL
+        next_attempt_at: null,
+        oldest_waiting: {
+          event_id,
+          event_name: 'lead_received',
+          lead_id,
+          waiting_since: formatTimestamp(recordedAt(event_id)),
+        },
+        next_probe_at: '2026-03-09 11:30:00',
+      })
+    })
+  })
+
+  describe('list-events', () => {
+    /** Waits for `count` events: transactions in the server's other databases can delay them for a moment. */
+    const settled = (who: ApiPartner, count: number) =>
+      until(async () => {
+        const page = await events({}, who)
+        return page.data.length >= count && page
+      })
+    const news = (after: string, who: ApiPartner) =>
+      until(async () => {
+        const page = await events({ after }, who)
+        return page.data.length > 0 && page
+      })
+
+    it('follows all leads, chats too, page by page, and goes on with what is new', async () => {
+      const follower = await api.addPartner()
+      const [one, two] = [await follower.createLead({ partner_lead_id: 'A' }), await follower.createLead()]
+      await record(one, 'client_engaged_in_chat')
+      await settled(follower, 3)
+      const first = await events({ limit: 2 }, follower)
+      const second = await events({ after: first.next, limit: 2 }, follower)
+      expect([first.has_more, second.has_more]).toEqual([true, false])
+      expect([...first.data, ...second.data]).toEqual([
+        expect.objectContaining({
+          lead_id: one,
+          partner_lead_id: 'A',
+          event_name: 'lead_received',
+          sequence: 1,
+        }),
+        expect.objectContaining({ lead_id: two, partner_lead_id: null, event_name: 'lead_received' }),
+        expect.objectContaining({ lead_id: one, event_name: 'client_engaged_in_chat', sequence: null }),
+      ])
+      expect(await events({ after: second.next }, follower)).toMatchObject({ data: [], next: second.next })
+      await record(two, 'contract_signed')
+      const third = await news(second.next, follower)
+      expect(third.data).toMatchObject([{ lead_id: two, event_name: 'contract_signed', sequence: 2 }])
+    })
+
+    it('leaves out nothing that is committed late', async () => {
+      const follower = await api.addPartner()
+      const slow = await follower.createLead()
+      const quick = await follower.createLead()
+      const { next } = await settled(follower, 2)
+      const committed = Promise.withResolvers<void>()
+      const written = Promise.withResolvers<void>()
+      const late = api.sql.transaction().execute(async (trx) => {
+        await trx
+          .insertInto('lead_events')
+          .values({
+            id: 'evt_late',
+            epoch: Number(next.split('-')[0]),
+            lead_id: slow,
+            partner_id: follower.id,
+            position: 2,
+            event_name: 'contract_signed',
+            dedupe_key: 'contract_signed',
+            created_at: new Date(),
+          })
+          .execute()
+        written.resolve()
+        await committed.promise
+      })
+      await written.promise
+      await record(quick, 'escrow_funded')
+      // the later event is committed, the earlier one is not: neither is shown
+      expect(await events({ after: next }, follower)).toMatchObject({ data: [], next })
+      committed.resolve()
+      await late
+      const { data } = await until(async () => {
+        const page = await events({ after: next }, follower)
+        return page.data.length >= 2 && page
+      })
+      expect(data.map((event: { lead_id: number }) => event.lead_id)).toEqual([slow, quick])
+    })
+
+    it.each(['1', '0-0', '99999999999999999999-1-1', 'x-1-1', '1-1-1; drop'])(
+      'refuses the cursor %j',
+      async (after) => {
+        expect((await partner.post('list-events', { after })).status).toBe(400)
+      },
+    )
+
+    it('shows nobody else’s', async () => {
+      expect((await events({}, stranger)).data).toEqual([])
+    })
+  })
+})

@@ -1,0 +1,225 @@
+import { readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { errorCatalogue } from '../../src/http/errors.ts'
+import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { type Answer, type Api, prepareApi } from '../support/api.ts'
+import { committed, type Operation, resolve } from './openapi-document.ts'
+
+describe('GET /v1/openapi.json', () => {
+  let api: Api
+  let answer: Answer
+  beforeAll(async () => {
+    api = await prepareApi()
+    answer = await api.send({ method: 'GET', url: '/v1/openapi.json' })
+  })
+
+  it('answers without a key', () => {
+    expect([answer.status, answer.body.openapi]).toEqual([200, '3.1.0'])
+  })
+
+  it('is a valid OpenAPI 3.1 document', async () => {
+    expect(await new Validator().validate(answer.body)).toMatchObject({ valid: true })
+  })
+
+  it('is the document that is committed: npm run openapi writes it', () => {
+    expect(`${JSON.stringify(answer.body, null, 2)}\n`).toBe(readFileSync(committed, 'utf8'))
+  })
+
+  it('describes every endpoint, with examples of requests and answers and every error', () => {
+    const { paths, components } = answer.body
+    expect(Object.keys(paths).toSorted()).toEqual([
+      '/certify-endpoint',
+      '/close-lead',
+      '/create-lead',
+      '/erase-lead',
+      '/export-lead',
+      '/get-deliveries',
+      '/get-endpoint',
+      '/get-events',
+      '/get-lead',
+      '/list-events',
+      '/list-leads',
+      '/pause-endpoint',
+      '/ping',
+      '/resend-webhook',
+      '/resume-endpoint',
+      '/rotate-endpoint-secret',
+      '/sandbox/advance-clock',
+      '/sandbox/get-clock',
+      '/sandbox/get-sink',
+      '/sandbox/run-scenario',
+      '/sandbox/scenarios',
+      '/sandbox/set-sink',
+      '/sandbox/simulate-event',
+      '/sandbox/use-sink',
+      '/set-endpoint',
+      '/test-endpoint',
+      '/update-partner-info',
+    ])
+    for (const [name, { post }] of posts(paths)) {
+      expect([name, Object.keys(post.responses)]).toEqual([
+        name,
+        expect.arrayContaining(['200', '400', '401', '413', '415', '429', '500', '503']),
+      ])
+      expect(post.requestBody?.content['application/json'].examples).toBeDefined()
+      expect(post.responses['200']?.content['application/json'].examples).toBeDefined()
+    }
+    expect(Object.keys(components.responses)).toEqual(Object.keys(errorCatalogue))
+  })
+
+  it('names a field as required only in the examples of a route that requires it', () => {
+    const { paths, components } = answer.body
+    const named = posts(paths).map(([name, { post }]) => {
+      const { $ref } = post.responses['400'] as { $ref?: string }
+      const shown = $ref === undefined ? post.responses['400'] : components.responses.INVALID_PAYLOAD
+      const { message } = shown.content['application/json'].examples.INVALID_PAYLOAD.value.error
+      const fields = Array.from(String(message).matchAll(/(\w+) is required/g), ([, field = '']) => field)
+      const { required = [] } = requestOf(post)
+      return { name, fields, others: fields.filter((field) => !required.includes(field)) }
+    })
+    expect(named.filter(({ others }) => others.length > 0)).toEqual([])
+    expect(named.filter(({ fields }) => fields.includes('lead_id')).map(({ name }) => name)).toEqual([
+      '/get-lead',
+      '/get-events',
+      '/update-partner-info',
+      '/export-lead',
+      '/erase-lead',
+      '/sandbox/get-clock',
+    ])
+  })
+
+  it('states optional fields as such, and what each may hold', () => {
+    const create = requestOf(answer.body.paths['/create-lead'].post)
+    expect(create.required).toEqual(['first_name', 'last_name', 'email', 'phone'])
+    expect(create.properties?.['partner_lead_id']).toMatchObject({
+      anyOf: [{ type: 'string', maxLength: 255 }, { type: 'null' }],
+    })
+    expect(requestOf(answer.body.paths['/update-partner-info'].post)).toMatchObject({
+      required: ['lead_id'],
+      properties: { lead_id: { type: 'integer' } },
+      additionalProperties: true,
+    })
+  })
+
+  it('describes the eight webhooks, and what is no event, with their headers and bodies', () => {
+    const { webhooks } = answer.body
+    const others = ['endpoint.ping', 'endpoint.certification']
+    expect(Object.keys(webhooks)).toEqual([
+      'lead_received',
+      'client_account_created',
+      'credit_scan_completed',
+      'contract_signed',
+      'escrow_funded',
+      'score_update',
+      'mortgage_ready',
+      ...others,
+    ])
+    for (const [name, { post }] of Object.entries<{ post: Operation }>(webhooks)) {
+      expect(post.requestBody?.content['application/json'].example).toMatchObject({
+        type: name,
+        data: others.includes(name) ? { environment: 'sandbox' } : { event_name: name },
+      })
+      expect(post.parameters.map((header) => header.name)).toEqual([
+        'webhook-id',
+        'webhook-timestamp',
+        'webhook-signature',
+        ...(others.includes(name) ? [] : ['webhook-replay']),
+      ])
+    }
+  })
+
+  it('has examples of requests that the service takes', async () => {
+    const partner = await api.addPartner()
+    const lead_id = await partner.createLead()
+    await setEndpoint(api.sql, partner.id, { url: 'https://lender.example/now', secret: () => 'unused' })
+    const { data } = (await partner.post('get-deliveries', { lead_id })).body
+    // each ends a lead of its own
+    const endings = ['/close-lead', '/erase-lead']
+    for (const [name, { post }] of posts(answer.body.paths)) {
+      for (const { value } of Object.values(post.requestBody?.content['application/json'].examples ?? {})) {
+        const sent = {
+          ...value,
+          ...('lead_id' in value && {
+            lead_id: endings.includes(name) ? await partner.createLead() : lead_id,
+          }),
+          ...('event_id' in value && { event_id: data[0].event_id }),
+          ...('wait' in value && { wait: 1 }),
+        }
+        expect([name, (await partner.post(name.slice(1), sent)).status]).toEqual([name, 200])
+      }
+    }
+  })
+})
+
+const requestOf = ({ requestBody }: Operation) =>
+  resolve(requestBody?.content['application/json'].schema ?? {})
+
+function posts(paths: Record<string, { post: Operation }>): [string, { post: Operation }][] {
+  return Object.entries(paths).filter(([, operations]) => 'post' in operations)
+}
+
+const sectionsOf = (markdown: string) =>
+  Array.from(markdown.matchAll(/^##? (.+)$/gm), ([, title = '']) => title)
+const slugOf = (title: string) =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\w -]/g, '')
+    .replaceAll(' ', '-')
+
+describe('GET /docs', () => {
+  it('has the guides as sections of the description, and as Markdown, which llms.txt lists', async () => {
+    const { app } = await prepareApi()
+    const description = String(app.swagger().info.description)
+    const list = await app.inject('/llms.txt')
+    for (const name of ['integrate', 'webhooks', 'sandbox']) {
+      expect(list.body).toContain(`](/docs/${name}.md)`)
+      const guide = await app.inject(`/docs/${name}.md`)
+      expect(guide.headers['content-type']).toBe('text/markdown; charset=utf-8')
+      expect(sectionsOf(description)).toEqual(expect.arrayContaining(sectionsOf(guide.body)))
+    }
+    const links = Array.from(description.matchAll(/\]\((?!https:)([^)]*)\)/g), ([, link]) => link)
+    const places = sectionsOf(description).map((title) => `#description/${slugOf(title)}`)
+    expect(links.filter((link) => !places.includes(link ?? ''))).toEqual([])
+  })
+
+  it('is a page with all it needs from this host', async () => {
+    const api = await prepareApi()
+    for (const url of ['/docs', '/docs/']) {
+      const page = await api.app.inject(url)
+      expect([page.statusCode, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+      expect(page.headers['content-security-policy']).toMatch(/^default-src 'none';script-src 'self';/)
+      const scripts = Array.from(
+        page.body.matchAll(/<script src="([^"]+)"><\/script>/g),
+        ([, address]) => address,
+      )
+      expect(scripts).toEqual(['/docs/viewer.js', '/docs/reference.js'])
+      expect(page.body).not.toMatch(/<script>|https?:/)
+    }
+    const start = await api.app.inject('/docs/reference.js')
+    expect(start.body).toContain('"url":"/v1/openapi.json"')
+  })
+
+  it('lets nobody try requests in production', async () => {
+    for (const environment of ['sandbox', 'production'] as const) {
+      const api = await prepareApi({ environment })
+      const { body } = await api.app.inject('/docs/reference.js')
+      expect(body).toContain(`"hideTestRequestButton":${environment === 'production'}`)
+    }
+  })
+
+  it('sends the viewer zipped, and only if it has changed', async () => {
+    const api = await prepareApi()
+    const viewer = await api.app.inject('/docs/viewer.js')
+    expect([viewer.statusCode, viewer.headers['content-type']]).toEqual([
+      200,
+      'text/javascript; charset=utf-8',
+    ])
+    expect(viewer.headers['content-encoding']).toBe('gzip')
+    expect(gunzipSync(viewer.rawPayload).toString()).toContain('createApiReference')
+    const { etag } = viewer.headers
+    const again = await api.app.inject({ url: '/docs/viewer.js', headers: { 'if-none-match': String(etag) } })
+    expect([again.statusCode, again.body]).toEqual([304, ''])
+  })
+})

@@ -1,0 +1,89 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { type Api, type ApiPartner, prepareApi } from '../support/api.ts'
+import { openApiDocument, resolve, type Schema } from './openapi-document.ts'
+
+const MOST_BYTES = 64 * 1024
+/** Of the event loop, for a body. */
+const MOST_MS = 15
+
+/** How often `piece` fits into a body, beside all that is around it. */
+const often = (piece: string) => Math.floor((MOST_BYTES - 1500) / Buffer.byteLength(piece))
+const listOf = (piece: string) =>
+  `[${Array(often(`${piece},`))
+    .fill(piece)
+    .join(',')}]`
+const textOf = (piece: string) => JSON.stringify(piece.repeat(often(piece)))
+const objectOf = (value: string) => {
+  const fields = Array.from({ length: often(`"f1234":${value},`) }, (_, index) => `"f${index}":${value}`)
+  return `{${fields.join(',')}}`
+}
+
+/** JSON that is dear to refuse, element by element or character by character. */
+const fillers = [
+  ...['1', '""', '{}', 'null'].map(listOf),
+  ...['a', ' ', '1-', 'a@a.', '\u{1f600}'].map(textOf),
+  ...['1', '{}'].map(objectOf),
+]
+
+const noJson = ['1 ', '"a" ', '{"a":1 ', '[1', ']', ',', ':', '\\', '"', '//'].map((piece) =>
+  piece.repeat(often(piece)),
+)
+
+/** The bodies with `filler` in each place of a schema: the whole, each field, each element. */
+function* filled(schema: Schema, filler: string): Generator<string> {
+  const { properties = {}, items, ...rest } = schema.$ref === undefined ? schema : resolve(schema)
+  yield filler
+  for (const part of rest.anyOf ?? rest.oneOf ?? []) yield* filled(part, filler)
+  if (items !== undefined) {
+    for (const element of filled(items, filler)) yield `[${element}]`
+    const names = Object.keys((items.$ref === undefined ? items : resolve(items)).properties ?? {})
+    const wrong = `{${names.map((name) => `"${name}":[]`).join(',')}}`
+    yield listOf(wrong)
+  }
+  for (const [name, field] of Object.entries(properties))
+    for (const value of filled(field, filler)) yield `{"lead_id":1,"${name}":${value}}`
+}
+
+const posts = Object.entries(openApiDocument.paths).flatMap(([path, { post }]) => {
+  const schema = post?.requestBody?.content['application/json'].schema
+  return schema === undefined ? [] : { path: path.slice(1), schema }
+})
+
+describe('a body of 64 KiB', () => {
+  let api: Api
+  let partner: ApiPartner
+  beforeAll(async () => {
+    api = await prepareApi()
+    partner = await api.addPartner()
+  })
+
+  const cpuMs = async (path: string, body: string) => {
+    const before = process.threadCpuUsage()
+    const { status } = await partner.post(path, body)
+    expect(status).toBeLessThan(500)
+    const { user, system } = process.threadCpuUsage(before)
+    return (user + system) / 1000
+  }
+
+  /** The beginnings of those that cost more, each with its cost. */
+  const tooDear = async (path: string, bodies: readonly string[]) => {
+    const dear: [string, number][] = []
+    for (const body of bodies) {
+      let ms = await cpuMs(path, body)
+      // what was compiled or collected meanwhile is no cost of the body
+      for (let times = 0; ms > MOST_MS && times < 4; times += 1) ms = Math.min(ms, await cpuMs(path, body))
+      if (ms > MOST_MS) dear.push([body.slice(0, 60), ms])
+    }
+    return dear
+  }
+
+  it.each(posts)(`costs $path at most ${MOST_MS} ms, whatever is wrong with it`, async ({ path, schema }) => {
+    const bodies = fillers.flatMap((filler) => [...filled(schema, filler)])
+    expect(Math.max(...bodies.map((body) => Buffer.byteLength(body)))).toBeLessThan(MOST_BYTES)
+    expect(await tooDear(path, bodies)).toEqual([])
+  })
+
+  it(`costs at most ${MOST_MS} ms if it is no JSON`, async () => {
+    expect(await tooDear('get-lead', noJson)).toEqual([])
+  })
+})

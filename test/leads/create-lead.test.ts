@@ -1,0 +1,284 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { hashesOfEmail, openNotes } from '../../src/leads/sealed-lead.ts'
+import { testKeys } from '../support/test-keys.ts'
+import { eachField, optionalFieldNames, optionalFields } from '../../src/leads/lead-fields.ts'
+import { type Api, type ApiPartner, borrower, prepareApi } from '../support/api.ts'
+
+describe('POST /create-lead', () => {
+  let api: Api
+  let partner: ApiPartner
+  beforeAll(async () => {
+    api = await prepareApi()
+    partner = await api.addPartner()
+  })
+  const create = (fields: object) => partner.post('create-lead', { ...borrower, ...fields })
+
+  const storedNotes = async (id: number) => {
+    const leads = api.sql.selectFrom('leads').select('notes').where('id', '=', id)
+    return openNotes(id, (await leads.executeTakeFirstOrThrow()).notes, testKeys)
+  }
+
+  it('answers 200 with success, a message, the lead’s id and the partner_lead_id that was sent', async () => {
+    const email = 'only@example.com'
+    const { status, body, headers } = await create({ partner_lead_id: 'LOAN-1', email })
+    expect(status).toBe(200)
+    expect(headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(body).toEqual({
+      success: true,
+      message: 'Lead created.',
+      lead_id: expect.any(Number),
+      partner_lead_id: 'LOAN-1',
+    })
+  })
+
+  it.each([
+    ['partner_lead_id', { partner_lead_id: 'LOAN-TWICE' }, { partner_lead_id: 'loan-twice' }],
+    ['address', { email: 'Twice@example.com' }, { email: 'thrice@example.com' }],
+  ])('names the newest open lead of the same partner that has the same %s', async (_, same, similar) => {
+    const mine = await api.addPartner()
+    const other = await api.addPartner()
+    let count = 0
+    const add = async (fields: object, sender = mine) => {
+      const email = `${(count += 1)}@example.com`
+      const { status, body } = await sender.post('create-lead', { ...borrower, email, ...fields })
+      expect(status).toBe(200)
+      return body
+    }
+    const close = (id: number) => mine.post('close-lead', { lead_id: id, reason: 'withdrew' })
+    const first = await add(same)
+    expect(first).not.toHaveProperty('duplicate_of')
+    const second = await add(same)
+    expect(second.duplicate_of).toBe(first.lead_id)
+    const third = await add(same)
+    expect(third.duplicate_of).toBe(second.lead_id)
+    expect(await add(similar)).not.toHaveProperty('duplicate_of')
+    expect(await add(same, other)).not.toHaveProperty('duplicate_of')
+    await close(third.lead_id)
+    await close(second.lead_id)
+    const fourth = await add(same)
+    expect(fourth.duplicate_of).toBe(first.lead_id)
+    await close(fourth.lead_id)
+    await close(first.lead_id)
+    expect(await add(same)).not.toHaveProperty('duplicate_of')
+  })
+
+  it('finds an address in any case, also under an encryption key that is being replaced', async () => {
+    const email = 'grace@example.com'
+    const old = Buffer.alloc(32, 8)
+    const replacing = await prepareApi({ encryptionKeys: [...testKeys, old] })
+    const mine = await replacing.addPartner()
+    const id = await mine.createLead({ email })
+    const [email_hash = null] = hashesOfEmail(email, [old])
+    await replacing.sql.updateTable('leads').set({ email_hash }).where('id', '=', id).execute()
+    const { body } = await mine.post('create-lead', { ...borrower, email: 'Grace@Example.com' })
+    expect(body.duplicate_of).toBe(id)
+  })
+
+  it('leaves partner_lead_id out when none was sent', async () => {
+    const { body } = await create({ email: 'nameless@example.com' })
+    expect(Object.keys(body)).toEqual(['success', 'message', 'lead_id'])
+  })
+
+  it('records the lead with status lead_received and its event with the partner_lead_id', async () => {
+    const id = await partner.createLead({ partner_lead_id: 'LOAN-2' })
+    expect(await partner.readLead(id)).toMatchObject({ status: 'lead_received', partner_lead_id: 'LOAN-2' })
+    expect((await partner.post('get-events', { lead_id: id })).body.data).toEqual([
+      {
+        event_name: 'lead_received',
+        event_payload: { partner_lead_id: 'LOAN-2' },
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+      },
+    ])
+  })
+
+  it('starts the workflow of each lead once', async () => {
+    const id = await partner.createLead()
+    expect(api.started.filter(({ leadId }) => leadId === id)).toHaveLength(1)
+  })
+
+  it.each(['first_name', 'last_name', 'email', 'phone'])('needs %s', async (field) => {
+    for (const value of [undefined, null, '', 5, {}, []]) {
+      const { status, body } = await create({ [field]: value })
+      expect([status, body.error.code]).toEqual([400, 'INVALID_PAYLOAD'])
+      expect(body.error.message).toContain(value === undefined ? `${field} is required` : field)
+    }
+  })
+
+  it('names every faulty field, not only the first', async () => {
+    const { body } = await partner.post('create-lead', {
+      email: 'x',
+      phone: 'call me',
+      notes: 7,
+      fico_range: 'low',
+    })
+    for (const field of ['first_name', 'last_name', 'email', 'phone', 'notes', 'fico_range']) {
+      expect(body.error.message).toContain(field)
+    }
+  })
+
+  const accepted: [string, Record<string, unknown>][] = [
+    ['names of 100 characters', { first_name: 'é'.repeat(100), last_name: '😀'.repeat(100) }],
+    ['names that are a sign', { first_name: '.', last_name: '-' }],
+    ['names in any script', { first_name: 'Søren', last_name: '李 Ó’Brien-Núñez' }],
+    ['an email address with tags and dots', { email: 'a.b+c_d-e@mail.example.co.uk' }],
+    ['an apostrophe in an email address', { email: 'o’brien@example.com'.replace('’', "'") }],
+    ['an international domain in its ASCII form', { email: 'ada@xn--bcher-kva.xn--p1ai' }],
+    [
+      'an email address of 254 characters',
+      { email: `${'a'.repeat(60)}@${`${'b'.repeat(60)}.`.repeat(3)}${'c'.repeat(6)}.com` },
+    ],
+    ['a phone of digits, hyphens, spaces and +', { phone: '+1 555-010 0100' }],
+    ['a phone of 32 characters', { phone: '1'.repeat(32) }],
+    ...(['500-549', '550-579', '580-619', '620-659', '300-850', '850-850'].map((range): [string, object] => [
+      `the fico_range ${range}`,
+      { fico_range: range },
+    ]) as [string, Record<string, unknown>][]),
+    ['identifiers of 255 characters', { partner_lead_id: 'x'.repeat(255), loan_officer_id: '"'.repeat(255) }],
+    ['notes of 10,000 characters with tabs and line breaks', { notes: 'a\tb\r\nc'.padEnd(10_000, '.') }],
+  ]
+  it.each(accepted)('accepts %s', async (_, fields) => {
+    const lead = await partner.readLead(await partner.createLead(fields))
+    const { notes, ...returned } = fields
+    expect(lead).toMatchObject(returned)
+    expect(await storedNotes(lead.id as number)).toBe(notes ?? null)
+  })
+
+  const refused: [string, Record<string, unknown>][] = [
+    ['a name of 101 characters', { first_name: 'x'.repeat(101) }],
+    ['a name of blanks', { last_name: ' \u00a0 ' }],
+    ['a name with a control character', { first_name: 'A\u0000da' }],
+    ['a name with a line break in it', { first_name: 'A\nda' }],
+    ['a name that nobody can see', { first_name: '\u200B\u3164\u202E' }],
+    ['half a character', { last_name: 'a\ud800' }],
+    ...[
+      'ada',
+      'ada@',
+      '@example.com',
+      'a b@example.com',
+      'ada@example',
+      'ada@.com',
+      'a..b@example.com',
+      '.a@example.com',
+      'a.@example.com',
+      'ada@exa_mple.com',
+      'ada@-x.com',
+      'Ada <ada@example.com>',
+      'a@example.com,b@example.com',
+      'ada@example.com\r\nBcc: x@example.com',
+    ].map((email): [string, Record<string, unknown>] => [
+      `the email address ${JSON.stringify(email)}`,
+      { email },
+    ]),
+    [
+      'an email address of 255 characters',
+      { email: `${'a'.repeat(60)}@${`${'b'.repeat(60)}.`.repeat(3)}${'c'.repeat(7)}.com` },
+    ],
+    ...[
+      '',
+      '-',
+      '+ -',
+      '555.0100',
+      '(555) 0100',
+      '555-0100 ext 5',
+      '５５５',
+      '1'.repeat(33),
+      '555\t0100',
+    ].map((phone): [string, Record<string, unknown>] => [`the phone ${JSON.stringify(phone)}`, { phone }]),
+    ...['549-500', '299-400', '800-851', '500', '500-', '500–549', '0500-549', '500 - 549', '620+'].map(
+      (range): [string, Record<string, unknown>] => [
+        `the fico_range ${JSON.stringify(range)}`,
+        { fico_range: range },
+      ],
+    ),
+    ['a partner_lead_id of 256 characters', { partner_lead_id: 'x'.repeat(256) }],
+    ['a partner_lead_id that is a number', { partner_lead_id: 12 }],
+    ['a loan_officer_id of 256 characters', { loan_officer_id: 'x'.repeat(256) }],
+    ['a loan_officer_id with a line break', { loan_officer_id: 'a\nb' }],
+    ['notes of 10,001 characters', { notes: 'x'.repeat(10_001) }],
+    ['notes with an escape character', { notes: '\u001b[31m' }],
+  ]
+  it.each(refused)('refuses %s', async (_, fields) => {
+    const { status, body } = await create(fields)
+    expect([status, body.error.code]).toEqual([400, 'INVALID_PAYLOAD'])
+    expect(body.error.message).toContain(Object.keys(fields)[0])
+  })
+
+  it('drops the blanks around a name, an email address, a phone and a fico_range', async () => {
+    const sent = {
+      first_name: '  Ada ',
+      last_name: '\tMiller\n',
+      email: ' ada@example.com\r\n',
+      phone: '\u00a0+1 555-0100 ',
+      fico_range: ' 500-549\n',
+    }
+    const trimmed = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, value.trim()]))
+    expect(await partner.readLead(await partner.createLead(sent))).toMatchObject(trimmed)
+  })
+
+  it('takes an optional field of blanks for absent, here and in update-partner-info', async () => {
+    const blank = eachField(optionalFieldNames, () => ' \t\n ')
+    const { body } = await create(blank)
+    expect(body).not.toHaveProperty('partner_lead_id')
+    const { lead_id: id } = body
+    const lead = await partner.readLead(id)
+    for (const name of optionalFieldNames) expect(lead).not.toHaveProperty(name)
+    expect(await storedNotes(id)).toBeNull()
+    await partner.post('update-partner-info', { lead_id: id, loan_officer_id: 'LO-7' })
+    await partner.post('update-partner-info', { lead_id: id, loan_officer_id: ' ' })
+    expect(await partner.readLead(id)).not.toHaveProperty('loan_officer_id')
+  })
+
+  it.each([null, ''])('counts an optional field sent as %j as absent', async (value) => {
+    const { status, body } = await create(eachField(optionalFieldNames, () => value))
+    expect([status, 'partner_lead_id' in body]).toEqual([200, false])
+    const read = Object.keys(await partner.readLead(body.lead_id))
+    expect(read.filter((name) => Object.hasOwn(optionalFields, name))).toEqual([])
+    const events = await partner.post('get-events', { lead_id: body.lead_id })
+    expect(events.body.data[0].event_payload).toBeNull()
+  })
+
+  it('ignores unknown fields, whatever they hold', async () => {
+    const unknown =
+      '"__proto__": {"status": "x"}, "constructor": {"prototype": {}}, "status": "mortgage_ready", "id": 1, "x": [[[]]]'
+    const { status, body } = await partner.post(
+      'create-lead',
+      `{${unknown}, ${JSON.stringify(borrower).slice(1)}`,
+    )
+    expect(status).toBe(200)
+    expect(body.ignored_fields).toEqual(['__proto__', 'constructor', 'status', 'id', 'x'])
+    expect(await partner.readLead(body.lead_id)).toEqual({
+      ...borrower,
+      id: body.lead_id,
+      lead_id: body.lead_id,
+      partner_id: partner.id,
+      status: 'lead_received',
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+    })
+  })
+
+  it('says which fields it ignored, by name only', async () => {
+    const { body, text } = await create({ partnerLeadId: 'LOAN-1', notes: null })
+    expect(body).toMatchObject({ success: true, ignored_fields: ['partnerLeadId'] })
+    expect(body).not.toHaveProperty('partner_lead_id')
+    expect(text).not.toContain('LOAN-1')
+  })
+
+  it('names at most 20 ignored fields, shortened and without what cannot be seen', async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `${index}\u0000${'😀'.repeat(100)}`)
+    const { body } = await create(Object.fromEntries(names.map((name) => [name, 'x'])))
+    const shown = names.slice(0, 20).map((_, index) => `${index}?${'😀'.repeat(index < 10 ? 62 : 61)}…`)
+    expect(body.ignored_fields).toEqual(shown)
+  })
+
+  it('stores nothing when it refuses', async () => {
+    const count = () =>
+      api.sql
+        .selectFrom('leads')
+        .select((eb) => eb.fn.countAll().as('n'))
+        .execute()
+    const before = await count()
+    await create({ email: 'x' })
+    expect(await count()).toEqual(before)
+  })
+})

@@ -1,0 +1,130 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { closeLead } from '../../src/leads/closing.ts'
+import { recordMilestones } from '../../src/leads/record-milestones.ts'
+import { putEndpoints } from '../support/endpoint-states.ts'
+import { type Api, type ApiPartner, prepareApi } from '../support/api.ts'
+
+describe('list-leads', () => {
+  let api: Api
+  let partner: ApiPartner
+  let stranger: ApiPartner
+  const leads: number[] = []
+
+  beforeAll(async () => {
+    api = await prepareApi()
+    ;[partner, stranger] = [await api.addPartner(), await api.addPartner()]
+    await setEndpoint(api.sql, partner.id, { url: 'https://lender.example/webhooks', secret: () => 'none' })
+    for (let count = 0; count < 5; count += 1)
+      leads.push(await partner.createLead({ partner_lead_id: `LOAN-${count % 2}` }))
+    await stranger.createLead({ partner_lead_id: 'LOAN-1' })
+    await api.sql
+      .updateTable('deliveries')
+      .set({ state: 'delivered', settled_at: new Date() })
+      .where('lead_id', 'not in', leads.slice(3))
+      .execute()
+    await api.sql
+      .updateTable('deliveries')
+      // the URL that was set began the endpoint's second round
+      .set({ failures: 2, round: 2 })
+      .where('lead_id', '=', leads[4]!)
+      .execute()
+    await recordMilestones(
+      api.sql,
+      leads[1]!,
+      [{ name: 'client_account_created', dedupeKey: 'client_account_created' }],
+      () => '{}',
+    )
+  })
+
+  const list = async (body: object = {}, who = partner) => (await who.post('list-leads', body)).body
+  const ids = async (body: object = {}) =>
+    (await list(body)).data.map(({ lead_id: leadId }: { lead_id: number }) => leads.indexOf(leadId))
+
+  it('lists a partner’s leads, newest first, without personal data', async () => {
+    const { data, next } = await list()
+    expect(data.map((lead: { lead_id: number }) => lead.lead_id)).toEqual(leads.toReversed())
+    expect(data[0]).toEqual({
+      lead_id: leads[4],
+      partner_lead_id: 'LOAN-0',
+      status: 'lead_received',
+      closed: false,
+      closed_at: null,
+      delivery: 'failing',
+      open_deliveries: 1,
+      created_at: expect.stringMatching(/^\d{4}-/),
+      updated_at: expect.stringMatching(/^\d{4}-/),
+    })
+    expect(next).toBeNull()
+  })
+
+  it('says when a lead was closed', async () => {
+    await closeLead(api.sql, leads[2]!, 'withdrew')
+    const { data } = await list({ after: leads[3], limit: 1 })
+    expect(data).toEqual([
+      expect.objectContaining({
+        lead_id: leads[2],
+        closed: true,
+        closed_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+      }),
+    ])
+  })
+
+  it('goes on where the page before ended', async () => {
+    const first = await list({ limit: 2 })
+    const second = await list({ limit: 2, after: first.next })
+    const third = await list({ limit: 2, after: second.next })
+    const all = [first, second, third].flatMap(({ data }) =>
+      data.map((lead: { lead_id: number }) => lead.lead_id),
+    )
+    expect(all).toEqual(leads.toReversed())
+    expect(third.next).toBeNull()
+  })
+
+  it.each([
+    [{ status: 'client_account_created' }, [1]],
+    [{ status: 'mortgage_ready' }, []],
+    [{ partner_lead_id: 'LOAN-1' }, [3, 1]],
+    [{ partner_lead_id: 'LOAN-1', status: 'lead_received' }, [3]],
+    [{ partner_lead_id_prefix: 'LOAN-' }, [4, 3, 2, 1, 0]],
+    [{ partner_lead_id_prefix: 'LOAN-1', status: 'lead_received' }, [3]],
+    [{ partner_lead_id_prefix: 'OAN' }, []],
+    [{ partner_lead_id_prefix: 'LOAN-%' }, []],
+    [{ partner_lead_id_prefix: 'loan' }, []],
+    [{ delivery: 'failing' }, [4]],
+    [{ delivery: 'held' }, []],
+    [{ closed: true }, [2]],
+    [{ closed: false }, [4, 3, 1, 0]],
+    [{ closed: false, partner_lead_id: 'LOAN-0' }, [4, 0]],
+    [{ closed: true, status: 'lead_received' }, [2]],
+  ])('filters by %j', async (filter, expected) => {
+    expect(await ids(filter)).toEqual(expected)
+  })
+
+  it('shows as held what waits for a paused endpoint', async () => {
+    await putEndpoints(api.sql, 'paused', { partnerId: partner.id })
+    try {
+      expect(await ids({ delivery: 'failing' })).toEqual([])
+      // the webhook of the new milestone too
+      expect(await ids({ delivery: 'held' })).toEqual([4, 3, 1])
+      expect((await list({ delivery: 'held' })).data[0].delivery).toBe('held')
+    } finally {
+      await putEndpoints(api.sql, 'active', { partnerId: partner.id })
+    }
+  })
+
+  it.each([
+    { limit: 0 },
+    { limit: 101 },
+    { status: 'score_update_' },
+    { delivery: 'ok' },
+    { after: 'x' },
+    { closed: 'no' },
+  ])('refuses %j', async (body) => {
+    expect((await partner.post('list-leads', body)).status).toBe(400)
+  })
+
+  it('finds none with an identifier that cannot be stored', async () => {
+    expect((await partner.post('list-leads', { partner_lead_id: 'a\0b' })).status).toBe(400)
+  })
+})

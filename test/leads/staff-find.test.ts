@@ -1,0 +1,194 @@
+import { randomBytes } from 'node:crypto'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { rewrite } from '../../src/privacy/encryption.ts'
+import { find } from '../../src/leads/staff-find.ts'
+import type { StaffContext } from '../../src/staff/context.ts'
+import { openDatabase } from '../support/open-database.ts'
+import { lackingKeys } from '../../src/seal.ts'
+import { addPartner } from '../../src/partners/partner.ts'
+import { insertLead } from '../support/insert-lead.ts'
+import { contextOf, misuse, staff, withoutTemporal } from '../staff/context.ts'
+
+const newKey = () => randomBytes(32)
+const text = (keys: Buffer[]) => keys.map((key) => key.toString('base64')).join(',')
+
+describe('staff find', () => {
+  let database: Awaited<ReturnType<typeof openDatabase>>
+  let context: StaffContext
+  let partner: number
+  let key: Buffer
+  let environment: Record<string, string>
+
+  beforeAll(async () => {
+    database = await openDatabase()
+    key = newKey()
+    await lackingKeys(database.sql, [key])
+    environment = { ...withoutTemporal(database.url), ENCRYPTION_KEY: text([key]) }
+    context = await contextOf(environment)
+  })
+
+  beforeEach(async () => {
+    ;({ id: partner } = await addPartner(database.orm.em.fork(), { name: 'First Lender' }))
+  })
+
+  const lead = (fields: { email?: string; partner_lead_id?: string | null } = {}, keys = [key]) =>
+    insertLead(
+      database.sql,
+      partner,
+      {
+        first_name: 'Ada',
+        last_name: 'Miller',
+        phone: '+1 555-0100',
+        email: 'ada@example.com',
+        partner_lead_id: null,
+        fico_range: null,
+        loan_officer_id: null,
+        notes: null,
+        ...fields,
+      },
+      ({ eventId }) => eventId,
+      keys,
+    )
+  const idsOf = async (given: string, on = context) =>
+    (await find(on, given, { partner })).json.leads.map(({ lead_id: id }) => id)
+  const searches = async () => {
+    const rows = await database.sql
+      .selectFrom('audit')
+      .select(['action', 'outcome', 'actor', 'os_user', 'lead_id', 'partner_id', 'detail'])
+      .where('partner_id', '=', partner)
+      .orderBy('id')
+      .execute()
+    return rows.filter(({ action }) => action === 'lead.find')
+  }
+  const hashOf = async (id: number) => {
+    const row = await database.sql
+      .selectFrom('leads')
+      .select('email_hash')
+      .where('id', '=', id)
+      .executeTakeFirst()
+    return row?.email_hash
+  }
+  const eventOf = async (id: number) => {
+    const event = database.sql.selectFrom('lead_events').select('id').where('lead_id', '=', id)
+    return (await event.executeTakeFirstOrThrow()).id
+  }
+
+  it('recognizes a lead’s number, its partner’s number, a webhook and an email address, however it is written', async () => {
+    const id = await lead({ email: `ada.${partner}@gmail.com`, partner_lead_id: `LOAN-${partner}` })
+    const event = await eventOf(id)
+    for (const given of [`${id}`, `lead-${id}`, `LOAN-${partner}`, event, `ADA${partner}+x@GoogleMail.com `])
+      expect([given, await idsOf(given)]).toEqual([given, [id]])
+  })
+
+  it('leaves a row with who was found and by what kind of text, without the text', async () => {
+    const email = `ada.${partner}@gmail.com`
+    const id = await lead({ email, partner_lead_id: email })
+    const other = await lead({ partner_lead_id: email })
+    const row = {
+      action: 'lead.find',
+      outcome: 'done',
+      actor: 'tester',
+      os_user: 'test',
+      partner_id: partner,
+    }
+    await idsOf(`${id}`)
+    await idsOf(email)
+    await idsOf('nobody@example.org')
+    const rows = await searches()
+    expect(rows).toEqual([
+      { ...row, lead_id: id, detail: { lead_ids: [id], found_by: ['lead id'] } },
+      { ...row, lead_id: null, detail: { lead_ids: [other, id], found_by: ['email', 'partner_lead_id'] } },
+      { ...row, lead_id: null, detail: { lead_ids: [], found_by: [] } },
+    ])
+    expect(JSON.stringify(rows)).not.toContain('@')
+  })
+
+  it('shows nobody whose row could not be written', async () => {
+    const id = await lead()
+    const unwritten = { ...context, recordLook: () => Promise.reject(new Error('PostgreSQL is away')) }
+    await expect(find(unwritten, `${id}`)).rejects.toThrow('PostgreSQL is away')
+  })
+
+  it('lists at most twenty, the newest first, and says that there are more', async () => {
+    const ids: number[] = []
+    for (let count = 0; count < 22; count += 1) ids.push(await lead({ partner_lead_id: 'SAME' }))
+    const { json, text: said } = await find(context, 'SAME', { partner })
+    expect(json).toMatchObject({ is_more: true })
+    expect(json.leads.map(({ lead_id: id }) => id)).toEqual(ids.toReversed().slice(0, 20))
+    expect(said).toContain('Only the newest 20 are listed.')
+  })
+
+  it('says where it looked when it found nothing', async () => {
+    expect(await find(context, 'nobody@example.org')).toMatchObject({
+      failed: true,
+      text: 'No lead was found. Looked at: email addresses of leads that are not erased; partner_lead_id of all partners, in the same upper and lower case.',
+    })
+    expect((await find(context, 'Nobody Known')).text).toContain('Names and phone numbers cannot be searched')
+    expect((await find(context, 'evt_0195550a-6b8a')).text).toContain('This looks like part of an id')
+    for (const given of ['', ' ', 'a\u0000b', 'x'.repeat(501)])
+      await expect(find(context, given)).rejects.toThrow('Give 1 to 500 characters')
+  })
+
+  it('answers text that looks like SQL, a pattern or a large number with nothing', async () => {
+    for (const given of [
+      "' or 1=1 --",
+      '%',
+      '4294967296',
+      '9999999999',
+      `evt_${'f'.repeat(36)}`,
+      '💥@💥',
+      'a@b@c',
+    ])
+      expect([given, await idsOf(given)]).toEqual([given, []])
+  })
+
+  it('finds no erased lead by email address', async () => {
+    const [kept, erased] = [
+      await lead({ email: 'old@example.com' }),
+      await lead({ email: 'old@example.com' }),
+    ]
+    await database.sql
+      .updateTable('leads')
+      .set({ personal: null, email_hash: null, erased_at: raw<Date>`now()` })
+      .where('id', '=', erased)
+      .execute()
+    expect(await idsOf('old@example.com')).toEqual([kept])
+  })
+
+  it('finds leads under an older key, and under the newest alone after a rewrite', async () => {
+    const email = `rotated${partner}@example.com`
+    const id = await lead({ email })
+    const older = await hashOf(id)
+    const newer = newKey()
+    await lackingKeys(database.sql, [newer, key])
+    const rotating = await contextOf({ ...environment, ENCRYPTION_KEY: text([newer, key]) })
+    const second = await lead({ email }, [newer, key])
+    expect(await idsOf(email, rotating)).toEqual([second, id])
+    await rewrite(rotating)
+    const after = await contextOf({ ...environment, ENCRYPTION_KEY: text([newer]) })
+    expect(await idsOf(email, after)).toEqual([second, id])
+    expect([await hashOf(id), older]).toEqual([
+      await hashOf(second),
+      expect.not.stringMatching((await hashOf(id))!),
+    ])
+    // back, for the other tests
+    await lackingKeys(database.sql, [key, newer])
+    await rewrite(await contextOf({ ...environment, ENCRYPTION_KEY: text([key, newer]) }))
+    expect(await hashOf(id)).toBe(older)
+  })
+
+  it('is a command, whose address may come from a file', async () => {
+    const id = await lead({ email: `file${partner}@example.com` })
+    const { code, stdout } = await staff(environment, ['find', `file${partner}@example.com`])
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(
+        new RegExp(
+          `^lead +${id}\\nfound by +email\\n(.*\\n)*waits for +its workflow, which was not started\\nnext +npm run staff -- inbox\\n\\nTemporal does not answer at 127.0.0.1:1: no workflow goes on.\\n$`,
+        ),
+      ),
+    })
+    expect((await misuse(['find'])).stderr).toContain('text')
+  })
+})

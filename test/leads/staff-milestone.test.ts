@@ -1,0 +1,200 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { list as listDeliveries, resend } from '../../src/deliveries/staff.ts'
+import type { StaffContext } from '../../src/staff/context.ts'
+import * as lead from '../../src/leads/staff.ts'
+import { showLead } from '../../src/leads/staff-show.ts'
+import { requireLead } from '../../src/leads/require-lead.ts'
+import { milestone } from '../../src/leads/staff.ts'
+import { updateLead } from '../../src/leads/update-partner-info.ts'
+import { leadsOf } from '../support/leads.ts'
+import type { Service, TestPartner } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
+import { until } from '../support/until.ts'
+import { auditOf, contextOf, staff, withoutTemporal } from '../staff/context.ts'
+
+const GAINS = {
+  experian_gain: 12,
+  equifax_gain: 8,
+  transunion_gain: -1,
+  estimated_time_remaining: '30-60 days',
+}
+
+interface View {
+  events: object[]
+  deliveries: { event_id: string; state: string; failures: number }[]
+}
+
+describe('the staff, of a lead', () => {
+  let service: Service
+  let partner: TestPartner
+  let context: StaffContext
+  let leads: ReturnType<typeof leadsOf>
+
+  beforeAll(async () => {
+    service = await sharedService()
+    partner = await service.addPartner()
+    leads = leadsOf(service, partner)
+    context = await contextOf({ ...service.environment, TEMPORAL_UI_URL: 'http://127.0.0.1:8233/' })
+  })
+
+  const view = async (id: number) =>
+    (await showLead(context, await requireLead(context.sql, id))).json as unknown as View
+  const arrived = (id: number, count: number) =>
+    partner.endpoint.until(() => leads.arrivals(id).length >= count)
+  it('record a milestone, once', async () => {
+    const id = await leads.commit()
+    const first = await staff(service.environment, [
+      'milestone',
+      `lead-${id}`,
+      'contract_signed',
+      '--json',
+      '--as',
+      'Kim',
+    ])
+    const { event_id: event, ...recorded } = JSON.parse(first.stdout)
+    expect(recorded).toEqual({ lead_id: id, event_name: 'contract_signed', outcome: 'recorded' })
+    expect((await milestone(context, id, 'contract_signed')).json).toMatchObject({
+      event_id: event,
+      outcome: 'already_recorded',
+    })
+    await expect(leads.names(id)).resolves.toEqual(['lead_received', 'contract_signed'])
+    expect((await auditOf(context)).filter((line) => line.lead_id === id).slice(0, 2)).toMatchObject([
+      {
+        actor: 'Kim',
+        action: 'milestone',
+        outcome: 'begun',
+        partner_id: partner.id,
+        detail: { name: 'contract_signed', id: null },
+      },
+      { actor: 'Kim', outcome: 'done', began: 'begun', detail: { outcome: 'recorded', event_id: event } },
+    ])
+  })
+
+  it('record one that repeats each time, and the same id once', async () => {
+    const id = await leads.commit()
+    const outcomes = []
+    for (const options of [{}, {}, { id: 'chat-1' }, { id: 'chat-1' }]) {
+      outcomes.push((await milestone(context, id, 'client_engaged_in_chat', options)).json.outcome)
+    }
+    expect(outcomes).toEqual(['recorded', 'recorded', 'recorded', 'already_recorded'])
+  })
+
+  it('record score updates with their gains, or with the provider’s', async () => {
+    const id = await leads.commit()
+    await milestone(context, id, 'score_update', { payload: GAINS })
+    await milestone(context, id, 'score_update')
+    const { events } = await view(id)
+    expect(events.slice(1)).toMatchObject([{ event_payload: GAINS }, { event_payload: expect.any(Object) }])
+  })
+
+  it.each([
+    [12, '--payload must be an object'],
+    [{ experian_gain: 12 }, '--payload needs equifax_gain (an integer from -550 to 550), transunion_gain'],
+    [{ ...GAINS, transunion_gain: 551 }, '--payload needs transunion_gain (an integer'],
+    [{ ...GAINS, estimated_time_remaining: 'soon' }, '--payload needs estimated_time_remaining (such as'],
+    [{ ...GAINS, ssn: '078-05-1120' }, '--payload must have gains only, not ssn. Example'],
+    [{ ...GAINS, 'Ada Miller': 1 }, '--payload must have gains only, not 1 with unusual names. Example'],
+  ])('are told what is wrong with the payload %j', async (payload, fault) => {
+    const recording = milestone(context, await leads.commit(), 'score_update', { payload })
+    await expect(recording).rejects.toThrow(fault)
+  })
+
+  it('have a payload refused that the milestone does not take', async () => {
+    const recording = milestone(context, await leads.commit(), 'contract_signed', { payload: GAINS })
+    await expect(recording).rejects.toThrow('contract_signed has no payload: leave out --payload.')
+  })
+
+  it('hear in one line that Temporal is away, and the audit says that nobody knows', async () => {
+    const id = await leads.commit()
+    const away = withoutTemporal(service.environment.DATABASE_URL)
+    expect(await staff(away, ['milestone', String(id), 'mortgage_ready'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^Temporal does not answer at 127.0.0.1:1: [^\n]*\n$/),
+    })
+    expect((await auditOf(context)).filter(({ lead_id }) => lead_id === id)).toMatchObject([
+      { outcome: 'begun' },
+      { outcome: 'unknown', detail: { failure: 'temporal_away' } },
+    ])
+  })
+
+  it('see its fields, history, webhooks, attempts and workflow', async () => {
+    const id = await leads.commit()
+    await milestone(context, id, 'contract_signed')
+    await milestone(context, id, 'contract_signed')
+    await arrived(id, 2)
+    expect(await view(id)).toMatchObject({
+      lead_id: id,
+      first_name: 'Ada',
+      status: 'contract_signed',
+      events: [{ event_name: 'lead_received' }, { event_name: 'contract_signed' }],
+      deliveries: [{ sequence: 1, attempts: [{ number: 1 }] }, { sequence: 2 }],
+      workflow: {
+        workflow_id: `lead-${id}`,
+        status: 'RUNNING',
+        url: `http://127.0.0.1:8233/namespaces/${service.namespace}/workflows/lead-${id}`,
+        notes: [{ what: 'contract_signed', why: 'already recorded: nothing changed' }],
+      },
+    })
+  })
+
+  it('see metadata apart from the fields of the lead', async () => {
+    const id = await leads.commit()
+    const tools = { sql: service.sql, encryptionKeys: service.encryptionKeys }
+    const metadata = { status: 'ours', closed: 'last week' }
+    await updateLead(tools, partner.id, id, { fields: {}, metadata })
+    const { text } = await showLead(context, await requireLead(context.sql, id))
+    expect(text).toMatch(/^status +lead_received$/m)
+    expect(text).toMatch(/^closed +-$/m)
+    expect(text).toMatch(
+      /^metadata +value\n(?:closed +last week\nstatus +ours|status +ours\nclosed +last week)$/m,
+    )
+  })
+
+  it('close it, and nothing is recorded any more', async () => {
+    const id = await leads.commit()
+    expect((await lead.close(context, id, { reason: 'withdrew' })).json).toMatchObject({ outcome: 'closed' })
+    expect((await lead.close(context, id, { reason: 'duplicate' })).json).toMatchObject({
+      outcome: 'already_closed',
+      close_reason: 'withdrew',
+    })
+    await expect(milestone(context, id, 'contract_signed')).rejects.toThrow(`Lead ${id} is closed`)
+  })
+
+  it('have an open webhook tried now, and a settled one sent once more', async () => {
+    // so that no retry comes before what is asked for
+    partner.endpoint.answer = (_, response) => response.writeHead(500, { 'retry-after': '600' }).end()
+    const id = await leads.start()
+    await until(async () => (await view(id)).deliveries[0]?.failures === 1)
+    // none but what is asked for
+    const next_attempt_at = new Date(Date.now() + 86_400_000)
+    await service.sql.updateTable('deliveries').set({ next_attempt_at }).where('lead_id', '=', id).execute()
+    await milestone(context, id, 'contract_signed')
+    const [first, second] = (await view(id)).deliveries
+    partner.endpoint.answer = (_, response) => response.writeHead(200).end()
+    expect((await resend(context, second!.event_id)).json).toMatchObject({
+      outcome: 'due',
+      waits_for: { event_id: first!.event_id, sequence: 1 },
+    })
+    await resend(context, first!.event_id)
+    await arrived(id, 3)
+    await until(async () => (await view(id)).deliveries[1]?.state === 'delivered')
+    expect((await resend(context, first!.event_id)).json).toMatchObject({ outcome: 'delivered' })
+    expect(leads.arrivals(id).map(({ event }) => event.data.sequence)).toEqual([1, 1, 2, 1])
+    await service.sql.updateTable('deliveries').set({ state: 'canceled' }).where('lead_id', '=', id).execute()
+    await expect(resend(context, first!.event_id)).rejects.toThrow('was canceled and cannot be sent')
+    await expect(resend(context, 'evt_none')).rejects.toThrow('There is no delivery of evt_none')
+  })
+
+  it('list its deliveries', async () => {
+    const id = await leads.start()
+    await arrived(id, 1)
+    const list = async (options: object) =>
+      (
+        (await listDeliveries(context, { limit: 100, ...options })).json.deliveries as { lead_id: number }[]
+      ).map((row) => row.lead_id)
+    await expect(list({ lead: id })).resolves.toEqual([id])
+    await expect(list({ lead: id, state: 'given_up' })).resolves.toEqual([])
+    expect((await list({ partner: partner.id, limit: 2 }))[0]).toBe(id)
+  })
+})

@@ -1,0 +1,354 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { insertLead, leadIds } from '../../src/leads/new-lead.ts'
+import { updateLead } from '../../src/leads/update-partner-info.ts'
+import { openMetadata } from '../../src/leads/sealed-lead.ts'
+import { LEAD } from '../support/leads.ts'
+import { testKeys } from '../support/test-keys.ts'
+import { whileBusy } from '../support/while-busy.ts'
+import { recordMilestones } from '../../src/leads/record-milestones.ts'
+import { webhookBody } from '../../src/webhooks/body.ts'
+import { type Api, type ApiPartner, borrower, prepareApi } from '../support/api.ts'
+
+describe('POST /update-partner-info', () => {
+  let api: Api
+  let partner: ApiPartner
+  let leadId: number
+  beforeAll(async () => {
+    api = await prepareApi()
+    partner = await api.addPartner()
+  })
+  beforeEach(async () => {
+    leadId = await partner.createLead({ partner_lead_id: 'LOAN-1' })
+  })
+
+  const update = (fields: object) => partner.post('update-partner-info', { lead_id: leadId, ...fields })
+  const stored = async () => {
+    const row = await api.sql
+      .selectFrom('leads')
+      .selectAll()
+      .where('id', '=', leadId)
+      .executeTakeFirstOrThrow()
+    return openMetadata(leadId, row.metadata, testKeys)
+  }
+
+  it('answers 200 with success and a message', async () => {
+    const { status, body } = await update({ loan_product: 'FHA' })
+    expect([status, body]).toEqual([200, { success: true, message: 'Lead updated.' }])
+  })
+
+  it('says so when there was nothing to change, of the partner’s own leads only', async () => {
+    const before = await stored()
+    const { status, body } = await update({})
+    expect([status, body.message]).toEqual([
+      200,
+      'Nothing was changed: the request has no field beside lead_id.',
+    ])
+    expect(await stored()).toEqual(before)
+    expect((await update({ lead_id: 999_999 })).status).toBe(404)
+  })
+
+  it('stores loan_product, property_state and any further fields, retrievable through get-lead', async () => {
+    await update({ loan_product: 'VA', property_state: 'TX', branch: 'Austin', 'a.b-C_9': 'x', empty: '' })
+    expect(await partner.readLead(leadId)).toMatchObject({
+      loan_product: 'VA',
+      property_state: 'TX',
+      branch: 'Austin',
+      'a.b-C_9': 'x',
+      empty: '',
+    })
+  })
+
+  it('merges: a field that is not sent stays, null removes one', async () => {
+    await update({ loan_product: 'FHA', branch: 'Austin', context: '4' })
+    await update({ branch: null, context: '5', never_there: null })
+    expect(await stored()).toEqual({ loan_product: 'FHA', context: '5' })
+    await update({ loan_product: null, property_state: null })
+    expect(await stored()).toEqual({ context: '5' })
+  })
+
+  it('changes nothing when only lead_id is sent', async () => {
+    const before = await partner.readLead(leadId)
+    const { status, body } = await update({})
+    expect([status, body.success]).toEqual([200, true])
+    expect(await partner.readLead(leadId)).toEqual(before)
+  })
+
+  it('keeps two concurrent updates', async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `f${index}`)
+    // they take turns, and one for whom it takes too long is told to come back
+    const answers = await Promise.all(names.map((name) => whileBusy(() => update({ [name]: 'x' }))))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    expect(Object.keys(await stored()).toSorted()).toEqual(names.toSorted())
+  })
+
+  it('stores property_state in upper case, without the blanks around it', async () => {
+    await update({ property_state: ' tx ' })
+    expect(await stored()).toEqual({ property_state: 'TX' })
+  })
+
+  it.each(['T', 'TEX', 'T1', '', 'T X', 'ТХ', 'ßx', 5, true, ['TX'], {}])(
+    'refuses the property_state %j, which is not a two-letter code',
+    async (value) => {
+      const { status, body } = await update({ property_state: value })
+      expect([status, body.error.code]).toEqual([400, 'INVALID_PAYLOAD'])
+      expect(body.error.message).toContain('property_state')
+    },
+  )
+
+  it.each([5, 1.5, true, [], ['x'], {}, { a: 'b' }, 'x'.repeat(2001), 'a\u0000b', '\ud800', '\u001b'])(
+    'refuses the custom value %j',
+    async (value) => {
+      for (const field of ['custom', 'loan_product']) {
+        const { status, body } = await update({ [field]: value, other: 'x' })
+        expect([status, body.error.code]).toEqual([400, 'INVALID_PAYLOAD'])
+        expect(body.error.message).toContain(field)
+      }
+      expect(await stored()).toEqual({})
+    },
+  )
+
+  it('changes a lead never before it last changed, whose time may be a moment ahead', async () => {
+    const ahead = new Date(Date.now() + 5000)
+    await api.sql.updateTable('leads').set({ updated_at: ahead }).where('id', '=', leadId).execute()
+    const updatedAt = async () => {
+      const row = api.sql.selectFrom('leads').select('updated_at').where('id', '=', leadId)
+      return (await row.executeTakeFirstOrThrow()).updated_at
+    }
+    await update({ custom: 'x' })
+    expect(await updatedAt()).toEqual(ahead)
+    await recordMilestones(
+      api.sql,
+      leadId,
+      [{ name: 'contract_signed', dedupeKey: 'contract_signed' }],
+      () => '{}',
+    )
+    expect(await updatedAt()).toEqual(ahead)
+  })
+
+  it('takes values of 2,000 characters with tabs and line breaks', async () => {
+    const value = 'a\tb\r\nc'.padEnd(2000, '😀'.repeat(1)).slice(0, 2000)
+    await update({ custom: value.toWellFormed() })
+    expect(await stored()).toEqual({ custom: value.toWellFormed() })
+  })
+
+  it.each([
+    'id',
+    'partner_id',
+    'first_name',
+    'last_name',
+    'email',
+    'phone',
+    'status',
+    'metadata',
+    'created_at',
+    'updated_at',
+  ])('refuses %j: it is the service’s, or says who the borrower is', async (field) => {
+    const before = await partner.readLead(leadId)
+    for (const value of ['x', null]) {
+      const { status, body } = await update({ [field]: value, custom: 'x', notes: 'y' })
+      expect([status, body.error.code]).toEqual([400, 'INVALID_PAYLOAD'])
+      expect(body.error.message).toContain(field)
+    }
+    expect(await partner.readLead(leadId)).toEqual(before)
+  })
+
+  it.each([
+    ['partner_lead_id', 'LOAN-2'],
+    ['loan_officer_id', 'LO-7'],
+    ['fico_range', '580-619'],
+  ] as const)('changes %s of the lead, and null or "" removes it', async (field, value) => {
+    const row = async () => {
+      const lead = api.sql.selectFrom('leads').select(field).where('id', '=', leadId)
+      return (await lead.executeTakeFirstOrThrow())[field]
+    }
+    expect((await update({ [field]: value, branch: 'Austin' })).status).toBe(200)
+    expect(await row()).toBe(value)
+    const lead = await partner.readLead(leadId)
+    expect(lead).toMatchObject({ first_name: 'Ada', branch: 'Austin' })
+    expect(lead[field]).toBe(value)
+    for (const nothing of [null, '']) {
+      await update({ [field]: value })
+      expect((await update({ [field]: nothing })).status).toBe(200)
+      expect(await row()).toBeNull()
+      expect(await partner.readLead(leadId)).not.toHaveProperty(field)
+    }
+    expect(await stored()).toEqual({ branch: 'Austin' })
+  })
+
+  it.each([51, 200])('refuses %i custom fields before it encrypts any', async (count) => {
+    const sent = Object.fromEntries(Array.from({ length: count - 1 }, (_, index) => [`f${index}`, 'x']))
+    // with no key, nothing can be encrypted
+    const toAny = { sql: api.sql, encryptionKeys: [] }
+    const metadata = { ...sent, another: 'x' }
+    expect(await updateLead(toAny, partner.id, leadId, { fields: {}, metadata })).toBe('too_many')
+    expect(await updateLead(toAny, partner.id, 2_000_000, { fields: {}, metadata })).toBe('unknown')
+    await expect(updateLead(toAny, partner.id, leadId, { fields: {}, metadata: { x: 'x' } })).rejects.toThrow(
+      'ENCRYPTION_KEY is not set',
+    )
+  })
+
+  it('takes at most 200 fields at once, whatever they are', async () => {
+    const names = Array.from({ length: 199 }, (_, index) => `f${index}`)
+    const removed = Object.fromEntries(names.map((name) => [name, null]))
+    expect((await update(removed)).status).toBe(200)
+    const { status, body } = await update({ ...removed, '\u0000': null })
+    expect([status, body.error.message]).toEqual([
+      400,
+      'Invalid request: the request body must have at most 200 fields.',
+    ])
+  })
+
+  it.each([
+    ['partner_lead_id', 'x'.repeat(256)],
+    ['partner_lead_id', 5],
+    ['loan_officer_id', 'a\nb'],
+    ['fico_range', '900-999'],
+  ])('refuses for %s what create-lead refuses', async (field, value) => {
+    const before = await partner.readLead(leadId)
+    const created = await partner.post('create-lead', { ...borrower, [field]: value })
+    const updated = await update({ [field]: value, branch: 'Austin' })
+    expect([updated.status, updated.text]).toEqual([400, created.text])
+    expect(await partner.readLead(leadId)).toEqual(before)
+  })
+
+  it('shows a new partner_lead_id in later webhooks only: what is queued stays byte for byte', async () => {
+    const deliveries = () =>
+      api.sql
+        .selectFrom('deliveries')
+        .select('body')
+        .where('lead_id', '=', leadId)
+        .orderBy('sequence')
+        .execute()
+    const [queued] = await deliveries()
+    await update({ partner_lead_id: 'LOAN-2' })
+    await recordMilestones(
+      api.sql,
+      leadId,
+      [{ name: 'contract_signed', dedupeKey: 'contract_signed' }],
+      (facts) => webhookBody({ ...facts, environment: 'sandbox' }),
+    )
+    const [first, second] = await deliveries()
+    expect(first).toEqual(queued)
+    expect(JSON.parse(second?.body ?? '').data).toMatchObject({ partner_lead_id: 'LOAN-2', sequence: 2 })
+    const { data } = (await partner.post('get-events', { lead_id: leadId })).body
+    expect(data[0]).toMatchObject({ event_payload: { partner_lead_id: 'LOAN-1' } })
+  })
+
+  it.each([
+    '_utm',
+    '2nd',
+    'loan amount',
+    'a/b',
+    '$ne',
+    '.a',
+    '-',
+    '"',
+    'ключ',
+    '名前',
+    '☎',
+    '😀'.repeat(64),
+    'a'.repeat(64),
+    'lead_id ',
+    'Status',
+  ])('stores a field of the name %j', async (name) => {
+    expect((await update({ [name]: 'x' })).status).toBe(200)
+    expect(await partner.readLead(leadId)).toHaveProperty([name], 'x')
+    expect((await update({ [name]: null })).status).toBe(200)
+    expect(await stored()).toEqual({})
+  })
+
+  it.each([
+    '',
+    'a\u0000',
+    'a\n',
+    '\u001b[1m',
+    'a\u007f',
+    '\u200b',
+    'a\u202eb',
+    'a\u2028b',
+    'a\u00a0b',
+    '\ud800',
+    'b'.repeat(65),
+    '😀'.repeat(65),
+  ])('refuses the field name %j, which cannot be printed or is too long', async (name) => {
+    const { status, body } = await update({ [name]: 'x' })
+    expect([status, body.error.code]).toEqual([400, 'INVALID_PAYLOAD'])
+    expect(body.error.message).toContain('is not a valid name')
+  })
+
+  it('refuses __proto__ like any other bad name', async () => {
+    const { status, body } = await partner.post(
+      'update-partner-info',
+      `{"lead_id": ${leadId}, "__proto__": "x"}`,
+    )
+    expect([status, body.error.code]).toEqual([400, 'INVALID_PAYLOAD'])
+  })
+
+  it.each([
+    'constructor',
+    'prototype',
+    '__defineGetter__',
+    'toString',
+    'hasOwnProperty',
+    'toJSON',
+    'then',
+    'valueOf',
+    'success',
+    'data',
+  ])('stores the field %s as any other', async (name) => {
+    expect((await update({ [name]: 'x' })).status).toBe(200)
+    expect(await partner.readLead(leadId)).toHaveProperty([name], 'x')
+  })
+
+  it('names every faulty field, bad names and bad values alike', async () => {
+    const { body } = await update({
+      status: 'x',
+      'c/d é': 5,
+      'b\n': 'x',
+      property_state: 'Texas',
+      fico_range: 'x',
+    })
+    for (const field of ['status', 'c/d é must be', 'b? is not', 'property_state', 'fico_range']) {
+      expect(body.error.message).toContain(field)
+    }
+  })
+
+  it('keeps its answer short, however many fields are faulty', async () => {
+    const faulty = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [index, 0]))
+    const { status, text } = await update(faulty)
+    expect(status).toBe(400)
+    expect(text.length).toBeLessThan(10_000)
+  })
+
+  it('knows nothing of a lead that appears while it runs', async () => {
+    const place = await leadIds(api.sql)()
+    const next = place.leadId
+    let isFirst = true
+    const appearing = api.sql.withPlugin({
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        if (isFirst) {
+          isFirst = false
+          await insertLead(owner, place, partner.id, LEAD, () => 'body')
+        }
+        return result
+      },
+    })
+    const changes = { fields: {}, metadata: { branch: 'Austin' } }
+    const owner = { sql: api.sql, encryptionKeys: testKeys }
+    const tools = { sql: appearing, encryptionKeys: testKeys }
+    expect(await updateLead(tools, partner.id, next, changes)).toBe('unknown')
+    expect(await updateLead(tools, partner.id, next, changes)).toBe('updated')
+  })
+
+  it('takes at most 50 custom fields a lead, beside loan_product and property_state', async () => {
+    const names = Array.from({ length: 50 }, (_, index) => [`f${index}`, 'x'])
+    expect((await update(Object.fromEntries(names))).status).toBe(200)
+    expect((await update({ loan_product: 'FHA', property_state: 'TX' })).status).toBe(200)
+    const { status, body } = await update({ one_more: 'x' })
+    expect([status, body.error.code]).toEqual([400, 'INVALID_PAYLOAD'])
+    expect((await update({ f0: null, one_more: 'x' })).status).toBe(200)
+    expect((await update({ f1: 'changed' })).status).toBe(200)
+    expect(Object.keys(await stored())).toHaveLength(52)
+  })
+})

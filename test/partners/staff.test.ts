@@ -1,0 +1,128 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { findKeyOwner, hashOf } from '../../src/partners/keys.ts'
+import type { StaffContext } from '../../src/staff/context.ts'
+import * as partner from '../../src/partners/staff.ts'
+import { openDatabase } from '../support/open-database.ts'
+import { auditOf, contextOf, withoutTemporal } from '../staff/context.ts'
+
+const HOUR_MS = 3_600_000
+
+describe('the keys of a partner', () => {
+  let context: StaffContext
+  let id: number
+
+  beforeAll(async () => {
+    context = await contextOf(withoutTemporal((await openDatabase()).url))
+  })
+
+  async function newPartner(): Promise<number> {
+    return (await partner.add(context, 'Acme', {})).json.partner_id
+  }
+  const issue = async () => (await partner.issue(context, id)).json as { key_id: number; key: string }
+  const rotate = async (overlap: number) =>
+    (await partner.rotate(context, id, { overlap })).json as { key: string }
+  const owner = async (of: { key: string }) => {
+    const found = await findKeyOwner(context.sql, hashOf(of.key))
+    return 'refusal' in found ? found.refusal : found
+  }
+
+  it('open the API for their partner', async () => {
+    id = await newPartner()
+    const issued = await issue()
+    await expect(owner(issued)).resolves.toEqual({ keyId: issued.key_id, partnerId: id })
+  })
+
+  it('go on for the overlap when they are rotated, and not longer', async () => {
+    id = await newPartner()
+    const [first, second] = [await issue(), await issue()]
+    const third = await rotate(HOUR_MS)
+    for (const valid of [first, second, third])
+      await expect(owner(valid)).resolves.toMatchObject({ partnerId: id })
+    const { keys } = (await partner.listKeysOf(context, id)).json as {
+      keys: { state: string; expires_at: Date | null }[]
+    }
+    expect(keys.map(({ expires_at }) => expires_at !== null)).toEqual([true, true, false])
+    const fourth = await rotate(0)
+    for (const old of [first, second, third]) await expect(owner(old)).resolves.toBe('expired')
+    await expect(owner(fourth)).resolves.toMatchObject({ partnerId: id })
+  })
+
+  it('are shown with the partner, which also counts those that work', async () => {
+    id = await newPartner()
+    const valid = await issue()
+    await partner.revoke(context, String((await issue()).key_id))
+    const { json, text } = await partner.showPartner(context, id)
+    expect(json).toMatchObject({
+      partner_id: id,
+      valid_keys: 1,
+      keys: [{ state: 'valid' }, { state: 'revoked' }],
+    })
+    expect(text).toMatch(/^self-service +on \(sandbox\)$/m)
+    expect(text).toMatch(new RegExp(`^${valid.key_id} .* valid `, 'm'))
+    expect((await partner.listAllPartners(context)).text).toMatch(new RegExp(`^${id} +Acme`, 'm'))
+    await expect(partner.showPartner(context, id + 1)).rejects.toThrow(
+      `There is no partner ${id + 1}: see "partner list".`,
+    )
+  })
+
+  it('never live longer because of a rotation', async () => {
+    id = await newPartner()
+    const first = await issue()
+    await rotate(0)
+    await rotate(HOUR_MS)
+    await expect(owner(first)).resolves.toBe('expired')
+  })
+
+  it('go on for the overlap by PostgreSQL’s clock, whatever the clock of this machine says', async () => {
+    id = await newPartner()
+    const first = await issue()
+    const { now } = Date
+    Date.now = () => now() - 2 * HOUR_MS
+    const rotated = await partner.rotate(context, id, { overlap: HOUR_MS }).finally(() => (Date.now = now))
+    await expect(owner(first)).resolves.toMatchObject({ partnerId: id })
+    // the API's host is ahead
+    Date.now = () => now() + 2 * HOUR_MS
+    const judged = await owner(first).finally(() => (Date.now = now))
+    expect(judged).toMatchObject({ partnerId: id })
+    expect(rotated.json.others_expire_at.getTime() - now()).toBeCloseTo(HOUR_MS, -5)
+  })
+
+  it('rotated twice at once leave one key without an end', async () => {
+    id = await newPartner()
+    await issue()
+    await Promise.all([rotate(HOUR_MS), rotate(HOUR_MS)])
+    const { keys } = (await partner.listKeysOf(context, id)).json as { keys: { expires_at: Date | null }[] }
+    expect(keys.filter(({ expires_at }) => expires_at === null)).toHaveLength(1)
+  })
+
+  it('are revoked by id or by the key itself, once', async () => {
+    id = await newPartner()
+    const [first, second] = [await issue(), await issue()]
+    await partner.revoke(context, String(first.key_id))
+    await partner.revoke(context, second.key)
+    for (const old of [first, second]) await expect(owner(old)).resolves.toBe('revoked')
+    expect((await partner.revoke(context, second.key)).json).toMatchObject({ already_revoked: true })
+    const done = (await auditOf(context)).filter(
+      ({ action, partner_id }) => action === 'key.revoke' && partner_id === id,
+    )
+    expect(done.map(({ detail }) => detail)).toEqual([{ key_id: first.key_id }, { key_id: second.key_id }])
+  })
+
+  it('are listed without what they are', async () => {
+    id = await newPartner()
+    const issued = await issue()
+    const listed = await partner.listKeysOf(context, id)
+    expect(listed.json).toMatchObject({
+      keys: [{ key_id: issued.key_id, last4: issued.key.slice(-4), state: 'valid' }],
+    })
+    expect(JSON.stringify(listed)).not.toContain(issued.key)
+  })
+
+  it('cannot be revoked when there is none', async () => {
+    await expect(partner.revoke(context, 'prs_test_none')).rejects.toThrow('There is no such key')
+  })
+
+  it('are issued to partners only', async () => {
+    await expect(partner.issue(context, 2_000_000_000)).rejects.toThrow('There is no partner 2000000000')
+  })
+})

@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { keyId, noteKey } from '../../src/seal.ts'
+import { testKeys } from '../support/test-keys.ts'
+import { type Api, type ApiPartner, borrower, prepareApi } from '../support/api.ts'
+
+const otherKey = randomBytes(32)
+const UNAVAILABLE = { status: 503, body: { success: false, error: { code: 'SERVICE_UNAVAILABLE' } } }
+
+describe('what describes a borrower, in the database', () => {
+  let api: Api
+  let partner: ApiPartner
+  let leadId: number
+  let otherId: number
+
+  beforeAll(async () => {
+    api = await prepareApi({ encryptionKeys: testKeys })
+    partner = await api.addPartner()
+    leadId = await partner.createLead({ notes: 'canary-notes' })
+    otherId = await partner.createLead({ first_name: 'Grace', notes: 'other notes' })
+    for (const lead_id of [leadId, otherId])
+      await partner.post('update-partner-info', { lead_id, branch: `canary-branch-${lead_id}`, office: 'x' })
+  })
+
+  const rowOf = async (id: number) => {
+    const { rows } = await raw<{
+      row: string
+    }>`select leads::text as row from leads where id = ${id}`.execute(api.sql)
+    return rows[0]?.row ?? ''
+  }
+  const getLead = (lead_id = leadId) => partner.post('get-lead', { lead_id })
+  /** Changes what is stored, asks, and puts it back. */
+  async function withStored(set: string, ask = getLead) {
+    const before = await api.sql
+      .selectFrom('leads')
+      .selectAll()
+      .where('id', '=', leadId)
+      .executeTakeFirstOrThrow()
+    const { personal, metadata } = before
+    await raw`update leads set ${raw.raw(set)} where id = ${leadId}`.execute(api.sql)
+    const answer = await ask()
+    await api.sql.updateTable('leads').set({ personal, metadata }).where('id', '=', leadId).execute()
+    return answer
+  }
+  const loggedErrors = () =>
+    api.logged
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ level }) => Number(level) >= 50)
+
+  it('is not readable, but for the names of the metadata', async () => {
+    const row = await rowOf(leadId)
+    for (const value of [...Object.values(borrower), 'canary-notes', `canary-branch-${leadId}`])
+      expect(row).not.toContain(value)
+    expect(row).toContain('branch')
+    expect(await partner.readLead(leadId)).toMatchObject({ ...borrower, branch: `canary-branch-${leadId}` })
+  })
+
+  it.each([
+    [
+      'another lead’s borrower',
+      `personal = (select personal from leads where id <> leads.id or true order by id desc limit 1)`,
+    ],
+    ['its notes as the borrower', 'personal = notes'],
+    ['another lead’s metadata', 'metadata = (select metadata from leads order by id desc limit 1)'],
+    [
+      'two values exchanged',
+      `metadata = jsonb_build_object('branch', metadata -> 'office', 'office', metadata -> 'branch')`,
+    ],
+    ['a value that was cut short', 'personal = left(personal, -1)'],
+    [
+      'a value with one letter changed',
+      `personal = overlay(personal placing (case substr(personal, 40, 1) when 'A' then 'B' else 'A' end) from 40)`,
+    ],
+    ['a readable value', `metadata = '{"branch": "Austin"}'`],
+    [
+      'a readable borrower',
+      `personal = '{"first_name":"Eve","last_name":"E","email":"eve@example.com","phone":"1"}'`,
+    ],
+    ['an unknown key', `personal = 'v1.00000000' || substr(personal, 12)`],
+  ])('is refused where somebody has put %s, with one line in the log', async (_, set) => {
+    api.logged.length = 0
+    const { status, body, headers } = await withStored(set)
+    expect({ status, body }).toMatchObject(UNAVAILABLE)
+    expect(headers['retry-after']).toBe('5')
+    const [line, ...more] = loggedErrors()
+    expect(more).toEqual([])
+    expect(line).toMatchObject({ lead_id: leadId })
+    expect(line?.msg).toMatch(/^(a stored value|ENCRYPTION_KEY lacks the key 00000000: add it after)/)
+    expect(line).not.toHaveProperty('err')
+    expect(JSON.stringify(line)).not.toMatch(/eve@|Austin|seal\.ts/)
+    expect((await getLead()).status).toBe(200)
+  })
+
+  it('does not stop other changes of the lead', async () => {
+    const update = () => partner.post('update-partner-info', { lead_id: leadId, office: 'y' })
+    expect((await withStored(`personal = 'v1.00000000' || substr(personal, 12)`, update)).status).toBe(200)
+  })
+})
+
+describe('an API whose ENCRYPTION_KEY lacks one under which data is stored', () => {
+  it('answers 503 and stores nothing, says so once, and goes on when the key is no longer needed', async () => {
+    const api = await prepareApi({ encryptionKeys: [otherKey] })
+    const partner = await api.addPartner()
+    await noteKey(api.sql, keyId(testKeys[0]!))
+    for (let count = 0; count < 3; count += 1)
+      expect(await partner.post('create-lead', borrower)).toMatchObject(UNAVAILABLE)
+    expect(await api.sql.selectFrom('leads').select('id').execute()).toEqual([])
+    expect(await api.sql.selectFrom('encryption_keys').select('id').execute()).toHaveLength(1)
+    const said = api.logged.filter((line) => line.includes('ENCRYPTION_KEY'))
+    expect(said).toEqual([
+      `ENCRYPTION_KEY lacks the key ${keyId(testKeys[0]!)}, under which data is stored: add it after the current one, separated by a comma; if it is lost, run npm run staff -- encryption forget ${keyId(testKeys[0]!)}`,
+    ])
+    await api.sql.updateTable('encryption_keys').set({ retired_at: new Date() }).execute()
+    expect((await partner.post('create-lead', borrower)).status).toBe(200)
+  })
+})

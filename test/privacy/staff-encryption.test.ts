@@ -1,0 +1,261 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import path from 'node:path'
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import { requireDeployment } from '../../src/database/deployment.ts'
+import { keyId, keysInUse, lackingKeys, sealing } from '../../src/seal.ts'
+import { rotate } from '../../src/endpoints/staff.ts'
+import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { signingSecrets } from '../../src/endpoints/secrets.ts'
+import { insertOnce } from '../../src/leads/create-lead.ts'
+import { leadIds } from '../../src/leads/new-lead.ts'
+import { findLead } from '../../src/leads/read-lead.ts'
+import { sealBorrower, sealMetadata } from '../../src/leads/sealed-lead.ts'
+import { updateLead } from '../../src/leads/update-partner-info.ts'
+import type { Sql } from '../../src/database/sql.ts'
+import { forget, rewrite, showKeysInUse } from '../../src/privacy/encryption.ts'
+import type { StaffContext } from '../../src/staff/context.ts'
+import { find } from '../../src/leads/staff-find.ts'
+import { LEAD } from '../support/leads.ts'
+import { openDatabase } from '../support/open-database.ts'
+import { preload } from '../support/processes.ts'
+import { holdRow } from '../support/row-lock.ts'
+import { until } from '../support/until.ts'
+import { auditOf, contextOf, staff, withoutTemporal } from '../staff/context.ts'
+
+const [older, newer, lost] = [randomBytes(32), randomBytes(32), randomBytes(32)]
+const [OLD, NEW, LOST] = [keyId(older), keyId(newer), keyId(lost)]
+const textOf = (...keys: Buffer[]) => keys.map((key) => key.toString('base64')).join(',')
+
+describe('staff encryption', () => {
+  let sql: Sql
+  let url: string
+  let partnerId: number
+  let endpointId: number
+  let context: StaffContext
+  const environment = (...keys: Buffer[]) => ({ ...withoutTemporal(url), ENCRYPTION_KEY: textOf(...keys) })
+
+  beforeEach(async () => {
+    ;({ sql, url, partnerId } = await openDatabase())
+    await requireDeployment(sql, 'sandbox')
+    await lackingKeys(sql, [older])
+    const target = { url: 'https://lender.example', secret: sealing('whsec_old', [older]) }
+    endpointId = (await setEndpoint(sql, partnerId, target))!.id
+    context = await contextOf(environment(newer, older))
+  })
+
+  /** As every process of a deployment does when it is restarted with another key. */
+  const restartWith = (...keys: Buffer[]) => lackingKeys(sql, keys)
+
+  async function newLead(key = older): Promise<number> {
+    const creation = { sql, takeLeadId: leadIds(sql), encryptionKeys: [key] }
+    const lead = { ...LEAD, notes: 'notes' }
+    const named = { call: 'create-lead', key: randomBytes(4).toString('hex') } as const
+    const keyed = { partnerId, requestHash: 'hash', ...named }
+    const made = await insertOnce(
+      creation,
+      partnerId,
+      lead,
+      () => '{}',
+      () => null,
+      { keyed },
+    )
+    if (made.kind === 'conflict') throw new Error('the key was new')
+    await updateLead(creation, partnerId, made.leadId, {
+      fields: {},
+      metadata: { branch: 'A', 'a.b c': 'B' },
+    })
+    return made.leadId
+  }
+  const read = (leadId: number, ...keys: Buffer[]) =>
+    findLead({ sql, encryptionKeys: keys }, partnerId, leadId)
+  const used = async () =>
+    (await showKeysInUse(context)).json.values.map(({ key, column, values }) => `${column} ${key} ${values}`)
+
+  it('shows how many values are under which key', async () => {
+    await newLead()
+    await newLead(newer)
+    expect(await used()).toEqual([
+      ...byKey('leads.metadata', 2),
+      ...byKey('leads.notes', 1),
+      ...byKey('leads.personal', 1),
+      `endpoint_secrets.ciphertext ${OLD} 1`,
+      ...byKey('idempotency_keys.request_hash', 1),
+    ])
+    expect((await showKeysInUse(context)).text).toMatch(new RegExp(`^${OLD} +older +leads.metadata +2$`, 'm'))
+  })
+
+  const byKey = (column: string, values: number) =>
+    [OLD, NEW].toSorted().map((key) => `${column} ${key} ${values}`)
+
+  it('moves everything to the newest key, says which key may go, and audits it', async () => {
+    const leadId = await newLead()
+    await restartWith(newer, older)
+    const { text, failed, json } = await rewrite(context)
+    expect(json).toMatchObject({ key: NEW, moved: 6, unreadable: 0, left: [] })
+    expect(text).toContain(`Moved 6 values to the key ${NEW}.`)
+    expect(text).toContain(`you may remove the key ${OLD} from ENCRYPTION_KEY`)
+    expect(failed).toBe(false)
+    expect(await read(leadId, newer)).toMatchObject({
+      first_name: LEAD.first_name,
+      phone: LEAD.phone,
+      metadata: { branch: 'A', 'a.b c': 'B' },
+    })
+    expect(await signingSecrets(sql, endpointId, [newer])).toEqual(['whsec_old'])
+    expect(await keysInUse(sql)).toEqual([NEW])
+    expect(await lackingKeys(sql, [newer])).toBeUndefined()
+    expect(await auditOf(context)).toEqual([
+      expect.objectContaining({ action: 'encryption.rewrite', outcome: 'begun' }),
+      expect.objectContaining({
+        outcome: 'done',
+        detail: expect.objectContaining({ moved: 6, retired: [OLD] }),
+      }),
+    ])
+    expect((await rewrite(context)).json).toMatchObject({ moved: 0, left: [] })
+  })
+
+  it('refuses before the processes have the key, whatever staff looked at with it, and so does what seals', async () => {
+    await newLead()
+    await find(context, LEAD.email)
+    const notYet = `No API or worker has ${NEW} as its newest key yet`
+    await expect(rewrite(context)).rejects.toThrow(notYet)
+    await expect(rotate(context, partnerId, { overlap: 0 })).rejects.toThrow(notYet)
+    expect(await keysInUse(sql)).toEqual([OLD])
+    expect(await lackingKeys(sql, [older])).toBeUndefined()
+  })
+
+  it('keeps what a partner changes meanwhile', async () => {
+    const leadId = await newLead()
+    await restartWith(newer, older)
+    const row = await holdRow(sql, 'leads', `id = ${leadId}`)
+    const creation = { sql, encryptionKeys: [newer, older] }
+    const change = (branch: string | null, office: string) =>
+      updateLead(creation, partnerId, leadId, { fields: {}, metadata: { branch, office } })
+    const changing = change('changed', 'x')
+    await row.reached()
+    const rewriting = rewrite(context)
+    // its statement waits behind the change, and finds other values than it has read
+    await until(async () => (await waiting()) === 2)
+    await row.release()
+    await changing
+    expect((await rewriting).json.left).toEqual([])
+    expect((await read(leadId, newer))?.metadata).toEqual({ 'a.b c': 'B', branch: 'changed', office: 'x' })
+  })
+  const waiting = async () => {
+    const { rows } = await raw`select from pg_stat_activity where datname = current_database()
+      and wait_event_type = 'Lock'`.execute(sql)
+    return rows.length
+  }
+
+  it('leaves what cannot be opened as it is, and keeps every key', async () => {
+    const [damaged, unknown] = [await newLead(), await newLead(lost)]
+    await raw`update leads set personal = left(personal, -6) where id = ${damaged}`.execute(sql)
+    await restartWith(newer, older)
+    const { json, text, failed } = await rewrite(context)
+    expect(json.unreadable).toBe(6)
+    expect(json.left).toContainEqual({ key: OLD, column: 'leads.personal', values: 1 })
+    expect(json.left).toContainEqual({ key: LOST, column: 'leads.metadata', values: 2 })
+    expect(text).toContain('Keep every older key.')
+    expect(failed).toBe(true)
+    expect(await keysInUse(sql)).toEqual([OLD, NEW].toSorted())
+    expect((await read(unknown, lost))?.first_name).toBe(LEAD.first_name)
+  })
+
+  it('moves no row that was exchanged with another one', async () => {
+    const [one, other] = [await newLead(), await newLead()]
+    await raw`update leads set personal = (select personal from leads where id = ${other}) where id = ${one}`.execute(
+      sql,
+    )
+    await restartWith(newer, older)
+    expect((await rewrite(context)).json).toMatchObject({
+      unreadable: 1,
+      left: [{ key: OLD, column: 'leads.personal', values: 1 }],
+    })
+  })
+
+  it('forgets a lost key, so that processes start without it', async () => {
+    await newLead()
+    await restartWith(newer, older)
+    await expect(forget(context, OLD)).rejects.toThrow(`ENCRYPTION_KEY has the key ${OLD}`)
+    await expect(forget(context, '00000000')).rejects.toThrow('No process needs the key 00000000.')
+    const without = await contextOf(environment(newer))
+    expect(await lackingKeys(sql, [newer])).toContain(`lacks the key ${OLD}`)
+    const { text } = await forget(without, OLD)
+    expect(text).toContain('6 values stay unreadable')
+    expect(await lackingKeys(sql, [newer])).toBeUndefined()
+    expect(await auditOf(without)).toContainEqual(expect.objectContaining({ action: 'encryption.forget' }))
+  })
+
+  it('says in one line that a key is missing, where a command needs it', async () => {
+    await newLead()
+    for (const args of [
+      ['lead', 'show', '1'],
+      ['endpoint', 'rotate-secret', String(partnerId)],
+    ]) {
+      const { code, stdout, stderr } = await staff(environment(newer), args)
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr).toMatch(
+        new RegExp(
+          `^(ENCRYPTION_KEY lacks the key ${OLD}, under which data is stored: add it .*|Temporal .*)\n$`,
+        ),
+      )
+    }
+    expect(await staff(environment(newer), ['partner', 'list'])).toMatchObject({ code: 0 })
+  })
+
+  describe('killed in the middle', () => {
+    const LEADS = 3000
+
+    it('goes on where it was', async () => {
+      await addLeads()
+      await restartWith(newer, older)
+      const child = spawn(
+        process.execPath,
+        [...preload, path.join(import.meta.dirname, '../../src/staff.ts'), 'encryption', 'rewrite'],
+        {
+          env: { PATH: process.env.PATH, STAFF_NAME: 'tester', ...environment(newer, older) },
+          stdio: 'ignore',
+        },
+      )
+      const exited = once(child, 'exit')
+      await until(async () => (await movedLeads()) > 0)
+      child.kill('SIGKILL')
+      await exited
+      // PostgreSQL ends the statement that it was at
+      await until(async () => !(await isRewriting()))
+      const moved = await movedLeads()
+      expect(moved).toBeLessThan(LEADS)
+      expect(await keysInUse(sql)).toEqual([OLD, NEW].toSorted())
+      const { json } = await rewrite(context)
+      expect(json).toMatchObject({ moved: 2 * (LEADS - moved) + 1, left: [] })
+      for (const id of [1, LEADS]) expect((await read(id, newer))?.metadata).toEqual({ branch: `B${id}` })
+    })
+
+    async function addLeads(): Promise<void> {
+      const leads = Array.from({ length: LEADS }, (_, index) => index + 1).map((id) => ({
+        id,
+        personal: sealBorrower(id, LEAD, [older]),
+        metadata: sealMetadata(id, { branch: `B${id}` }, [older]),
+      }))
+      await raw`
+        insert into leads (id, partner_id, personal, metadata, status, next_position, next_sequence, last_event_at,
+          created_at, updated_at)
+        select id, ${partnerId}::int, personal, metadata, 'lead_received', 2, 2, now(), now(), now()
+        from jsonb_to_recordset(${JSON.stringify(leads)}::jsonb) as lead (id int, personal text, metadata jsonb)`.execute(
+        sql,
+      )
+    }
+    const isRewriting = async () => {
+      const { rows } = await raw`
+        select from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`.execute(sql)
+      return rows.length > 0
+    }
+    const movedLeads = async () => {
+      const { rows } = await raw`select from leads where personal like ${`v1.${NEW}.%`}`.execute(sql)
+      return rows.length
+    }
+  })
+})

@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { Webhook } from 'standardwebhooks'
+import { pauseEndpoint } from '../support/endpoint-states.ts'
+import { sandboxOf } from '../support/sandbox/api.ts'
+import { type Api, type ApiPartner, prepareApi } from '../support/api.ts'
+
+interface Arrival {
+  webhook_id: string
+  attempt: number
+  verified: boolean
+  status: number
+  headers: Record<string, string>
+  body: string
+  event: unknown
+}
+
+describe('what arrives at a sink', () => {
+  let api: Api
+  let partner: ApiPartner
+  let path: string
+  let secret: string
+
+  beforeAll(async () => {
+    api = await prepareApi()
+  })
+  beforeEach(async () => {
+    partner = await api.addPartner()
+    const { body } = await partner.post('sandbox/use-sink', {})
+    path = new URL(body.data.url).pathname
+    ;({ secret } = (await partner.post('rotate-endpoint-secret', {})).body.data)
+  })
+
+  const arrive = (payload: string | Buffer, headers: Record<string, string> = {}) =>
+    api.send({ method: 'POST', url: path, headers, payload })
+  const signed = (payload: string, id = `evt_${randomBytes(4).toString('hex')}`) => {
+    const at = new Date()
+    const signature = new Webhook(secret).sign(id, at, payload)
+    const timestamp = String(Math.floor(at.getTime() / 1000))
+    return arrive(payload, {
+      'webhook-id': id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': signature,
+    })
+  }
+  async function kept(): Promise<Arrival[]> {
+    const { status, body } = await partner.post('sandbox/get-sink', {})
+    expect(status).toBe(200)
+    return body.data.webhooks
+  }
+
+  it('is parsed only if it is signed, and of the rest the beginning is kept', async () => {
+    const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
+    const forged = [deep, '{"type":"forged"}', `\0${'x'.repeat(50_000)}`, Buffer.from([0xff, 0xfe, 0x00])]
+    for (const body of forged)
+      expect(
+        (await arrive(body, { 'webhook-id': `forged${'!'.repeat(5_000)}`, 'x-own': 'theirs' })).status,
+      ).toBe(400)
+    expect((await signed('{"type":"genuine"}')).status).toBe(200)
+    const [genuine, ...others] = await kept()
+    expect(genuine).toMatchObject({ verified: true, body: '{"type":"genuine"}', event: { type: 'genuine' } })
+    expect(others.map(({ verified, status, event }) => [verified, status, event])).toEqual(
+      forged.map(() => [false, 400, null]),
+    )
+    expect(others.map(({ body }) => body.length)).toEqual([3, 1000, 17, 1000])
+    for (const { headers } of others) {
+      expect(headers).not.toHaveProperty('x-own')
+      expect(headers['webhook-id']).toHaveLength(1000)
+    }
+  })
+
+  it('is no more than sixty requests a minute that no secret signed, and does not drive out webhooks', async () => {
+    for (let index = 0; index < 30; index += 1) expect((await signed('{}', 'evt_own')).status).toBe(200)
+    // a character of the path in another spelling is the same sink
+    const spelt = path.slice(0, -1) + `%${(path.at(-1) ?? '').charCodeAt(0).toString(16)}`
+    const forge = (url: string) =>
+      api.send({ method: 'POST', url, headers: { 'webhook-id': 'evt_own' }, payload: '{}' })
+    const forged: Awaited<ReturnType<typeof forge>>[] = []
+    // twenty at once, as more might wait too long for the database
+    for (let sent = 0; sent < 5; sent += 1)
+      forged.push(
+        ...(await Promise.all(Array.from({ length: 20 }, (_, n) => forge(n % 2 === 0 ? path : spelt)))),
+      )
+    const statuses = forged.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 400)).toHaveLength(60)
+    const refused = forged.filter(({ status }) => status === 429)
+    expect(refused).toHaveLength(40)
+    expect(Number(refused[0]?.headers['retry-after'])).toBeGreaterThan(0)
+    expect((await signed('{}', 'evt_own')).status).toBe(200)
+    const arrived = await kept()
+    expect(arrived.filter(({ verified }) => !verified)).toHaveLength(20)
+    const own = arrived.filter(({ verified }) => verified)
+    expect(own.map(({ attempt }) => attempt)).toEqual(Array.from({ length: 31 }, (_, index) => 31 - index))
+    // another sink has a limit of its own
+    const other = await api.addPartner()
+    const { body } = await other.post('sandbox/use-sink', {})
+    const elsewhere = { method: 'POST', url: new URL(body.data.url).pathname, payload: '{}' } as const
+    expect((await api.send(elsewhere)).status).toBe(400)
+  })
+
+  it('comes no more while staff paused the endpoint: asking for the sink again changes nothing', async () => {
+    const read = api.sql.selectFrom('endpoints').select(['url', 'state']).where('partner_id', '=', partner.id)
+    await pauseEndpoint(api.sql, partner.id)
+    expect(await partner.post('sandbox/use-sink', {})).toMatchObject({
+      status: 409,
+      body: { error: { code: 'PAUSED_BY_STAFF' } },
+    })
+    expect(await read.executeTakeFirst()).toEqual({
+      url: expect.stringContaining('/sinks/'),
+      state: 'paused',
+    })
+  })
+
+  it('is nothing in a sandbox without a sink', async () => {
+    const without = await prepareApi({ sandbox: (sql) => ({ ...sandboxOf(sql), sinkBase: undefined }) })
+    const other = await without.addPartner()
+    expect((await other.post('sandbox/use-sink', {})).status).toBe(404)
+  })
+
+  it('is the last hundred webhooks', async () => {
+    for (let index = 0; index < 105; index += 1) await signed(JSON.stringify({ index }))
+    const arrived = await kept()
+    expect(arrived.map(({ event }) => event)).toEqual(
+      Array.from({ length: 100 }, (_, index) => ({ index: 104 - index })),
+    )
+  })
+
+  it('keeps its number when the one before it is forgotten', async () => {
+    await signed('{}', 'evt_own')
+    for (let index = 0; index < 99; index += 1) await signed('{}')
+    await signed('{}', 'evt_own')
+    const arrived = await kept()
+    expect(arrived).toHaveLength(100)
+    expect(arrived.filter(({ webhook_id: id }) => id === 'evt_own')).toMatchObject([{ attempt: 2 }])
+  })
+
+  it('is shown also if the partner signs what no webhook is', async () => {
+    const deep = `${'['.repeat(8_000)}${']'.repeat(8_000)}`
+    expect((await signed(deep)).status).toBe(200)
+    expect((await signed(JSON.stringify('x'.repeat(20_000)))).status).toBe(400)
+    const [long, nested] = await kept()
+    expect(nested).toMatchObject({ verified: true, body: deep, event: null })
+    expect(long).toMatchObject({ verified: false, problem: 'a webhook has at most 16 KiB' })
+  })
+})
