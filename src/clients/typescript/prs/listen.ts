@@ -1,189 +1,165 @@
-import { attemptLine, attemptObject } from './attempt-line.ts'
-import { argumentsOf, type Terminal } from './command.ts'
-import { Referrals } from '../src/index.ts'
-import { type Feed, feedOf, type FeedPage, startOf, watchedFetch } from './feed.ts'
-import { type Attempt, forward } from './forward.ts'
-import { Lanes, Slots } from './lanes.ts'
-import { Places } from './places.ts'
-import { openProgress, type Progress } from './progress.ts'
-import { Refusal, USAGE } from './refusal.ts'
-import { receiverUrl, sandboxKeyOf } from './sandbox-key.ts'
-import { stateFolder } from './state-folder.ts'
+import { ApiError, CursorLostError, type FeedEvent, NoAnswerError, Referrals } from '../src/index.ts'
+import { readRetryAfter, waitOf } from '../src/retries.ts'
+import { signatureOf } from '../src/signatures.ts'
+import { pause } from '../src/transport.ts'
+import { openState, Refusal } from './state.ts'
 
-export const HELP = `prs listen --forward-to URL
-
-Forwards the webhooks of a sandbox to a receiver on this machine, as the service would send them: the same bytes, each
-lead's in order, signed with a secret that this command prints and keeps. Your endpoint gets its own as before.
-
-  --forward-to URL   your receiver, such as http://localhost:3000/webhooks
-  --from EVENT       begin with this event_id; "now" skips what there is, "beginning" forwards all of it
-                     By default: where it ended the last time, and "now" the first time
-  --api-key KEY      the key of a sandbox; by default $REFERRALS_KEY
-  --base-url URL     the address of its API, which ends in /v1; by default $REFERRALS_URL
-  --state FOLDER     where the secret and the place are kept; by default $XDG_STATE_HOME/partner-referrals,
-                     or what is usual on this system
-  --json             one JSON object a line
-  -h, --help
-
-A webhook that is not accepted is tried again, before the next one of its lead; other leads go on. Webhooks come at least
-once: after this command was killed, some come again. A 2xx status within 15 seconds accepts a webhook.
-
-Exit codes: 0 ended by Ctrl-C or SIGTERM, 1 the service refused, 2 the command cannot run like this.`
-
-const OPTIONS = {
-  'forward-to': { type: 'string' },
-  from: { type: 'string' },
-  'api-key': { type: 'string' },
-  'base-url': { type: 'string' },
-  state: { type: 'string' },
-  json: { type: 'boolean' },
-} as const
-
-/** Requests at a time, as the service has it. */
-const MOST_SENT = 10
-/** How many webhooks may wait for others of their lead, in memory. */
-const MOST_HELD = 5_000
-
-/** How long requests that are under way at the end may take before a line says so. */
-const PATIENCE_MS = 500
-const waitingFor = (signal: AbortSignal) =>
-  `Waiting for requests that are under way. ${signal.aborted ? 'Ctrl-C again' : 'Ctrl-C, twice,'} ends it at once: they come again then.`
-
-/** Forwards the webhooks of a sandbox to a receiver on this machine. @returns the exit code. */
-export async function listen(args: string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = argumentsOf(args, OPTIONS)
-  if (positionals.length > 0)
-    throw new Refusal(
-      `listen takes options alone, and not ${positionals[0]}: prs listen --forward-to URL.`,
-      USAGE,
-    )
-  const key = sandboxKeyOf(values, terminal.environment)
-  const how = 'prs listen --forward-to http://localhost:3000/webhooks'
-  const url = receiverUrl(values['forward-to'], how)
-  const progress = await openProgress(stateFolder(values.state, terminal.environment), key)
-  // an error ends it, as Ctrl-C does: the reason is what comes first, which AbortSignal.any of Node 24 does not promise
-  const ended = new AbortController()
-  const { signal } = ended
-  const end = () => ended.abort(terminal.signal.reason)
-  terminal.signal.addEventListener('abort', end, { once: true })
-  if (terminal.signal.aborted) end()
-  try {
-    let isReady = false
-    const client = new Referrals({ ...key, fetch: watchedFetch((line) => isReady && terminal.note(line)) })
-    const feed = feedOf(client, signal)
-    const start = await placeOf(feed, progress, values.from)
-    progress.write(start)
-    isReady = true
-    show(terminal, values.json === true, { url, progress, start })
-    const print = printer(terminal, values.json === true)
-    const fail = (error: unknown) => ended.abort(error)
-    await follow({ feed, start, progress, url, print, signal, fail, terminal })
-    // what came first: Ctrl-C after a failure does not hide it
-    if (signal.reason !== terminal.signal.reason) throw signal.reason
-  } catch (error) {
-    if (!terminal.signal.aborted || error instanceof Refusal) throw error
-  } finally {
-    progress.close()
-  }
-  return 0
-}
-
-/** Where reading begins. A place that was stored is used as it is: if it is lost, the feed says so. */
-async function placeOf(feed: Feed, progress: Progress, from: string | undefined): Promise<string | null> {
-  if (from !== undefined) return startOf(feed, from)
-  if (progress.cursor === undefined) return startOf(feed, 'now')
-  // whether the service is there, and takes the key
-  await feed.page(progress.cursor, 1)
-  return progress.cursor
-}
-
-interface Following {
-  feed: Feed
-  start: string | null
-  progress: Progress
+interface Settings {
+  apiKey: string
+  baseUrl: string
+  /** The receiver's. */
   url: string
-  print: (attempt: Attempt) => void
+  /** Empty for where it ended the last time. */
+  from: string
+  /** A folder. */
+  state: string
+  /** Writes a line on standard output. */
+  write: (line: string) => void
+  /** Aborts when the command is asked to end. */
   signal: AbortSignal
-  /** Ends it. */
-  fail: (error: unknown) => void
-  terminal: Terminal
 }
 
-/**
- * Forwards until the signal aborts, and lets requests end that are under way.
- *
- * @throws {Refusal} if the place cannot be stored.
- */
-async function follow(following: Following): Promise<void> {
-  const { feed, start, progress, url, print, signal, fail, terminal } = following
-  const places = new Places(start)
-  const lanes = new Lanes(MOST_HELD)
-  const receiver = { url, secret: progress.secret, slots: new Slots(MOST_SENT), onAttempt: print, signal }
-  const saved = () => progress.writeSoon(() => places.safe, fail)
+/** Webhooks that are under way or wait for others of their lead; beyond it the feed is not read on. */
+const MOST_HELD = 200
+const HELD_PAUSE_MS = 100
+/** How long the first answer of the service, and a receiver's, may take; what Retry-After can ask for. */
+const FIRST_MS = 5_000
+const ANSWER_MS = 15_000
+const LONGEST_WAIT_S = 60
+/** The longest name of a milestone. */
+const NAME_WIDTH = 22
 
-  const take = (event: FeedPage['data'][number]) => {
-    const { cursor, webhook_body } = event
-    if (typeof webhook_body !== 'string') return places.pass(cursor)
-    const accepted = places.open(cursor)
-    const webhook = { ...event, webhook_body } as Parameters<typeof forward>[0]
-    lanes.add(event.lead_id, async () => {
-      if (!(await forward(webhook, receiver))) return
-      accepted()
-      saved()
-    })
-  }
+/** Forwards the webhooks of a sandbox to a receiver on this machine, until it is asked to end. */
+export async function listen(settings: Settings): Promise<void> {
+  const { url, write, signal } = settings
+  const state = openState(settings)
   try {
-    for await (const { data } of feed.pages(start)) {
-      for (const event of data) {
-        if (lanes.isFull) {
-          terminal.note(
-            `${MOST_HELD} webhooks wait to be accepted: the feed is read on once there are half as many.`,
-          )
-          await unlessAborted(lanes.room(), signal)
-        }
-        take(event)
-      }
-      saved()
-    }
+    const client = new Referrals(settings)
+    const start = await startOf(client, settings.from || state.cursor, signal)
+    state.store(start)
+    write(`Ready. Signing secret: ${state.secret}`)
+    write(
+      `Forwarding to ${url}, ${start === null ? 'from the beginning' : `after ${start}`}. Ctrl-C ends it.`,
+    )
+    await follow(client, start, state, settings)
   } catch (error) {
-    fail(error)
-  }
-  const timer = setTimeout(() => terminal.note(waitingFor(terminal.signal)), PATIENCE_MS)
-  await lanes.idle()
-  clearTimeout(timer)
-  progress.write(places.safe)
-}
-
-async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted()
-  let onAbort = () => {}
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason as Error)
-    signal.addEventListener('abort', onAbort, { once: true })
-  })
-  try {
-    await Promise.race([work, aborted])
+    if (!signal.aborted || error instanceof Refusal) throw refusalOf(error)
   } finally {
-    signal.removeEventListener('abort', onAbort)
+    state.close()
   }
 }
 
-interface Start {
-  url: string
-  progress: Progress
-  start: string | null
+/** The cursor to begin after; null is the beginning. A service that is away is an error: nothing has begun yet. */
+async function startOf(client: Referrals, from: string | null, signal: AbortSignal): Promise<string | null> {
+  const after = from === 'beginning' ? null : from
+  if (after !== null && after !== 'now' && !/^\d{1,10}-\d{1,20}-\d{1,10}-\d{1,10}$/.test(after))
+    throw new Refusal(`--from takes now, beginning or a cursor of list-events, and not ${after}.`)
+  const { next } = await client.listEvents({ after, limit: 1 }, { signal, deadlineMs: FIRST_MS })
+  return after === 'now' ? next : after
 }
 
-function show({ write }: Terminal, isJson: boolean, { url, progress, start }: Start): void {
-  if (isJson) {
-    const { secret, file } = progress
-    return write(JSON.stringify({ ready: true, secret, forward_to: url, after: start, state: file }))
+/** Forwards each lead's webhooks in order, and leads beside each other. The stored place moves only past what was accepted. */
+async function follow(
+  client: Referrals,
+  start: string | null,
+  state: ReturnType<typeof openState>,
+  { url, write, signal }: Settings,
+): Promise<void> {
+  const lanes = new Map<number, Promise<void>>()
+  /** The place before each webhook that is not accepted yet, in the order of reading. */
+  const open = new Map<string, string | null>()
+  let read = start
+  const place = () => (open.size === 0 ? read : ([...open.values()][0] ?? null))
+
+  const forward = async (event: FeedEvent, body: string): Promise<void> => {
+    for (let attempt = 1; !signal.aborted; attempt += 1) {
+      const sent = await send(url, event.event_id, body, state.secret)
+      const retryMs = waitOf(attempt, sent, Math.random())
+      write(lineOf(event, sent, retryMs))
+      if (sent.problem === undefined) {
+        open.delete(event.cursor)
+        return state.storeSoon(place)
+      }
+      await pause(retryMs, signal).catch(() => undefined)
+    }
   }
-  write(`Ready. Signing secret: ${progress.secret}`)
-  write(`Forwarding to ${url}, ${start === null ? 'from the beginning' : `after ${start}`}. Ctrl-C ends it.`)
+  const take = (event: FeedEvent) => {
+    const { cursor, lead_id: lead, webhook_body: body } = event
+    if (typeof body === 'string') {
+      open.set(cursor, read)
+      const turn = (lanes.get(lead) ?? Promise.resolve()).then(async () => forward(event, body))
+      lanes.set(lead, turn)
+      void turn.then(() => lanes.get(lead) === turn && lanes.delete(lead))
+    }
+    read = cursor
+  }
+  try {
+    for (;;) {
+      const page = { after: read, wait: 25, limit: 10, webhooks: true }
+      const { data } = await client.listEvents(page, { signal, deadlineMs: Infinity })
+      data.forEach(take)
+      state.storeSoon(place)
+      while (open.size >= MOST_HELD) await pause(HELD_PAUSE_MS, signal)
+    }
+  } finally {
+    await Promise.allSettled(lanes.values())
+    state.store(place())
+  }
 }
 
-const printer =
-  ({ write }: Terminal, isJson: boolean) =>
-  (attempt: Attempt) =>
-    write(isJson ? JSON.stringify(attemptObject(attempt, new Date())) : attemptLine(attempt, new Date()))
+type Sent = Awaited<ReturnType<typeof send>>
+
+/** Makes one attempt as the service does, signed with another secret. Every error is a result. */
+async function send(url: string, id: string, body: string, secret: string) {
+  const began = performance.now()
+  const timestamp = String(Math.floor(Date.now() / 1000))
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'partner-referral-service-webhooks/1',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': await signatureOf({ id, timestamp, body: Buffer.from(body) }, secret),
+  }
+  /** Status 0 is no answer; a problem is why it was not accepted. */
+  const result = (status: number, problem?: string, retryAfter?: number) => {
+    const durationMs = Math.round(performance.now() - began)
+    return { status, problem, retryAfter, durationMs }
+  }
+  try {
+    const signal = AbortSignal.timeout(ANSWER_MS)
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal })
+    await response.body?.cancel()
+    const { ok, status } = response
+    if (ok) return result(status)
+    const asked = readRetryAfter(response.headers.get('retry-after'))
+    const retryAfter = asked && Math.min(asked, LONGEST_WAIT_S)
+    return result(status, `your endpoint answered ${status}`, retryAfter)
+  } catch (error) {
+    const { name, message, cause } = error as Error
+    const why = name === 'TimeoutError' ? 'within 15 s' : cause instanceof Error ? cause.message : message
+    return result(0, `your endpoint did not answer: ${why}`)
+  }
+}
+
+function lineOf(event: FeedEvent, { status, problem, durationMs }: Sent, retryMs = 0): string {
+  const at = new Date().toISOString().slice(0, 19).replace('T', ' ')
+  const of = `${event.event_name.padEnd(NAME_WIDTH)}  lead ${event.lead_id}  #${event.sequence}`
+  const line = `${at}  ${of}  ${status || '–'}  ${durationMs} ms`
+  return problem === undefined
+    ? line
+    : `${line}  ${problem}. Trying again in ${(retryMs / 1000).toFixed(1)} s`
+}
+
+/** What to do about an error of the service; other errors as they are. */
+function refusalOf(error: unknown): unknown {
+  if (error instanceof CursorLostError)
+    return new Refusal(
+      `The service does not know the place any more where this command ended: its database was restored, or the sandbox was started anew. Go on with --from ${error.cursor}, where webhooks may come that you have, or with --from now.`,
+      1,
+    )
+  if (error instanceof NoAnswerError)
+    return new Refusal(`${error.message}. Is the sandbox running, and --base-url its address?`, 1)
+  if (!(error instanceof ApiError)) return error
+  const remedy = error.code === 'AUTH_FAILED' ? ' Is it a key of this sandbox, and not revoked?' : ''
+  return new Refusal(`The service refused: ${error.message}${remedy} (request ${error.requestId})`, 1)
+}
