@@ -1,18 +1,15 @@
 import { cancellationSignal } from '@temporalio/activity'
 import type { Logger } from 'pino'
-import { RetentionHeld } from '../src/database/retained.ts'
 import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
+import { type RetainedName, retainedNames } from '../src/privacy/retention.ts'
 import { again, whileBeating } from './activity-context.ts'
 
 interface Dependencies {
-  /** What may become old; a removal answers how many rows it removed, `undefined` if it is off. */
-  removals: readonly {
-    name: string
-    remove: (options: {
-      signal: AbortSignal
-      onRemoved: WorkerObserver['removed']
-    }) => Promise<number | undefined>
-  }[]
+  /** Removes what is old of a class, and returns how many rows; `undefined` if the class is kept forever. */
+  removeOld: (
+    name: RetainedName,
+    run: { signal: AbortSignal; onRemoved: WorkerObserver['removed'] },
+  ) => Promise<number | undefined>
   observe: Pick<WorkerObserver, 'removed' | 'scheduleEnded'>
   log: Pick<Logger, 'warn'>
 }
@@ -23,19 +20,17 @@ interface Dependencies {
  *
  * @returns how many rows of each class.
  */
-export function removeOldActivity({ removals, observe, log }: Dependencies) {
+export function removeOldActivity({ removeOld, observe, log }: Dependencies) {
   return (): Promise<Record<string, number>> =>
     whileBeating(async () => {
       const signal = cancellationSignal()
       const removed: Record<string, number> = {}
       const failures: unknown[] = []
-      for (const { name, remove } of removals) {
+      for (const name of retainedNames) {
         try {
-          const rows = await remove({ signal, onRemoved: observe.removed })
+          const rows = await removeOld(name, { signal, onRemoved: observe.removed })
           if (rows !== undefined) removed[name] = rows
         } catch (error) {
-          // the clock is wrong for all of them
-          if (error instanceof RetentionHeld) throw error
           log.warn({ class: name, err: error }, 'cannot remove what is old; trying again every minute')
           failures.push(error)
         }

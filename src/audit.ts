@@ -99,21 +99,6 @@ export async function recordAudit(
   return id
 }
 
-const columns = [
-  'id',
-  'at',
-  'actor',
-  'action',
-  'outcome',
-  'begun_id',
-  'partner_id',
-  'lead_id',
-  'detail',
-  'os_user',
-  'host',
-  'database_user',
-] as const
-
 export interface AuditFilter {
   partner?: number
   lead?: number
@@ -121,31 +106,31 @@ export interface AuditFilter {
   action?: string
   since?: Date
   until?: Date
-  limit: number
+}
+
+function matching(sql: Sql, { partner, lead, actor, action, since, until }: AuditFilter) {
+  return sql
+    .selectFrom('audit')
+    .selectAll()
+    .$if(partner !== undefined, (query) => query.where('partner_id', '=', partner ?? 0))
+    .$if(lead !== undefined, (query) => query.where('lead_id', '=', lead ?? 0))
+    .$if(actor !== undefined, (query) => query.where('actor', '=', actor ?? ''))
+    .$if(action !== undefined, (query) => query.where('action', '=', action ?? ''))
+    .$if(since !== undefined, (query) => query.where('at', '>=', since ?? new Date()))
+    .$if(until !== undefined, (query) => query.where('at', '<', until ?? new Date()))
 }
 
 /** Rows of the audit, newest first. */
-export async function findAudit(sql: Sql, filter: AuditFilter) {
-  const { partner, lead, actor, action, since, until, limit } = filter
-  let query = sql.selectFrom('audit').select(columns)
-  if (partner !== undefined) query = query.where('partner_id', '=', partner)
-  if (lead !== undefined) query = query.where('lead_id', '=', lead)
-  if (actor !== undefined) query = query.where('actor', '=', actor)
-  if (action !== undefined) query = query.where('action', '=', action)
-  if (since !== undefined) query = query.where('at', '>=', since)
-  if (until !== undefined) query = query.where('at', '<', until)
-  return query.orderBy('id', 'desc').limit(limit).execute()
+export async function findAudit(sql: Sql, { limit, ...filter }: AuditFilter & { limit: number }) {
+  return matching(sql, filter).orderBy('id', 'desc').limit(limit).execute()
 }
 
 /** Rows in memory at a time. */
 const PAGE = 1000
 
-/** All rows of a time, oldest first, read in pages. */
-export async function* auditRows(sql: Sql, { since, until }: Pick<AuditFilter, 'since' | 'until'>) {
-  let rows = sql.selectFrom('audit').select(columns)
-  if (since !== undefined) rows = rows.where('at', '>=', since)
-  if (until !== undefined) rows = rows.where('at', '<', until)
+/** All rows, oldest first, read in pages. */
+export async function* auditRows(sql: Sql, filter: AuditFilter) {
   const read = (after: number, limit: number) =>
-    rows.where('id', '>', after).orderBy('id').limit(limit).execute()
+    matching(sql, filter).where('id', '>', after).orderBy('id').limit(limit).execute()
   for await (const page of pages(PAGE, 0, read, ({ id }) => id)) yield* page
 }

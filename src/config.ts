@@ -317,7 +317,6 @@ export const programs = {
     ...erasing,
     ...z.object(retained).partial().shape,
     TEMPORAL_UI_URL: webUrl.optional(),
-    CERTIFICATE_FILES: z.string().default('').transform(itemsOf),
   }),
   migrate: z.object({
     ...everywhere,

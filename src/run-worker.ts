@@ -25,7 +25,7 @@ import { fail, reasonOf } from './fail.ts'
 import { startHealthServer } from './observe/health.ts'
 import { registerDatabaseUp, registerProcess } from './observe/process-metrics.ts'
 import { mailerOf, ownLeadOnly, workerActivities } from './worker-activities.ts'
-import { retained } from './privacy/retention-table.ts'
+import { retainedNames } from './privacy/retention.ts'
 import type { TemporalOutage } from './temporal/outage.ts'
 import {
   connectToTemporal,
@@ -144,7 +144,7 @@ function createTools({ config, temporal, build, log }: WorkerSettings, servers: 
   const { registry, observe } = createWorkerMetrics(log)
   // before the first end, that of its start
   for (const schedule of Object.keys(schedules)) observe.scheduleEnded(schedule)
-  for (const { name } of retained) observe.removed(name, 0)
+  for (const name of retainedNames) observe.removed(name, 0)
   registerProcess(registry, {
     build,
     sql,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { hostname, userInfo } from 'node:os'
 import { processEnvironment } from './config.ts'
 import { runningSandbox } from './embedded/run.ts'
-import { carryOut } from './staff/command-line.ts'
+import { carryOut } from './staff/program.ts'
 
 // A reader may go away, as `head` does: nothing is left to say, because the answer comes last.
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {

@@ -20,8 +20,7 @@ import { closeRequestedBy } from './leads/describe-referral.ts'
 import { FIRST_EVENT, UNREAD } from './leads/referral-state.ts'
 import type { Referrals } from './leads/referrals.ts'
 import type { WorkerObserver } from './observe/worker-metrics.ts'
-import { retained } from './privacy/retention-table.ts'
-import { removalsOf } from './privacy/retention.ts'
+import { type Removal, removeOld, type RetainedName } from './privacy/retention.ts'
 import { scenarioOfLead } from './sandbox/lead-time.ts'
 import { leadOf, referralId } from './temporal/names.ts'
 import { webhookBody, type WebhookFacts } from './webhooks/body.ts'
@@ -71,7 +70,8 @@ export function workerActivities(options: Options) {
     environment,
     attempts,
     compareLeads: compareLeads({ client, sql, referrals }),
-    removals: removalsOf({ sql, config }, retained),
+    removeOld: (name: RetainedName, run: Pick<Removal, 'signal' | 'onRemoved'>) =>
+      removeOld({ sql, config, ...run }, name),
     closeRequestedBy: (leadId: number) => closeRequestedBy(client, leadId),
     wakeLead: (leadId: number) => referrals.signal(leadId, wakeSignal),
     tellFailure: failureTeller(client, log),

@@ -84,7 +84,7 @@ describe('defaults', () => {
         WORKER_WORKFLOW_TASKS: 20,
       },
     ],
-    ['staff', sandbox, { ...everywhere, ...secrets, CERTIFICATE_FILES: [] }],
+    ['staff', sandbox, { ...everywhere, ...secrets }],
     ['migrate', database, everywhere],
     ['setup-temporal', database, everywhere],
   ])(

@@ -15,8 +15,6 @@ import { Lead } from '../leads/lead.ts'
 import { OnboardingMail } from '../leads/onboarding-mail.ts'
 import { ApiKey } from '../partners/keys.ts'
 import { Partner } from '../partners/partner.ts'
-import { Export } from '../privacy/export-lead.ts'
-import { RetentionRun } from '../privacy/retention.ts'
 import { Sink, SinkWebhook } from '../sandbox/sink.ts'
 import { EncryptionKey } from '../seal.ts'
 import { Deployment } from './deployment.ts'
@@ -33,7 +31,6 @@ const entities = [
   Delivery,
   Attempt,
   IdempotencyKey,
-  Export,
   OnboardingMail,
   Notice,
   AuditEntry,
@@ -41,7 +38,6 @@ const entities = [
   Sink,
   SinkWebhook,
   EncryptionKey,
-  RetentionRun,
 ] as const
 
 type Inferred = InferKyselyDB<(typeof entities)[number]>

@@ -1,7 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { sql as raw } from 'kysely'
 import { instant } from '../database/columns.ts'
-import { counted, type Retained } from '../database/retained.ts'
 import type { Sql } from '../database/sql.ts'
 import { FAILING_AFTER } from '../deliveries/delivery-states.ts'
 import { countedOf } from '../deliveries/delivery.ts'
@@ -246,46 +245,4 @@ async function sampleOf(sql: Sql, partnerId: number, eventId: string | null) {
     .orderBy('attempts.started_at', 'desc')
     .limit(1)
     .executeTakeFirst()
-}
-
-const BATCH = 500
-
-/**
- * Sent long ago, and not the latest of their kind to their partner: by those the service knows what the partner was told of a
- * pause that still lasts.
- */
-function old(sql: Sql, days: number) {
-  return sql
-    .selectFrom('notices')
-    .where('owed_at', '<', raw<Date>`now() - ${days} * interval '1 day'`)
-    .where('sent_at', '<', raw<Date>`now() - ${days} * interval '1 day'`)
-    .where(
-      raw<boolean>`exists (select from notices as later where later.partner_id = notices.partner_id
-        and later.kind = notices.kind and later.owed_at > notices.owed_at and later.sent_at is not null)`,
-    )
-}
-
-export const oldNotices: Retained<{ RETENTION_NOTICES_DAYS: number | null }> = {
-  name: 'notices',
-  meaning: 'emails about endpoints that are sent: deleted, but for the latest of each kind',
-  days: (settings) => settings.RETENTION_NOTICES_DAYS,
-
-  count: (sql, days) => counted(sql, old(sql, days).select('sent_at as at')),
-
-  async remove(sql, days) {
-    const { numDeletedRows } = await sql
-      .deleteFrom('notices')
-      .where((eb) =>
-        eb(
-          eb.refTuple('partner_id', 'kind', 'owed_at'),
-          'in',
-          old(sql, days)
-            .select(['partner_id', 'kind', 'owed_at'])
-            .limit(BATCH)
-            .$asTuple('partner_id', 'kind', 'owed_at'),
-        ),
-      )
-      .executeTakeFirstOrThrow()
-    return { removed: Number(numDeletedRows), isLast: Number(numDeletedRows) < BATCH }
-  },
 }

@@ -1,7 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { sql as raw } from 'kysely'
 import { instant } from '../database/columns.ts'
-import { oldRows, type Retained } from '../database/retained.ts'
 import { nextId, type Sql } from '../database/sql.ts'
 import { open, type Place, type SealAt, SealError } from '../seal.ts'
 import { Endpoint } from './endpoint.ts'
@@ -176,22 +175,6 @@ export async function signOnlyWith(trx: Sql, endpointId: number, secretId: numbe
     .where('endpoint_id', '=', endpointId)
     .where((eb) => eb.or([isLiveSecret, eb('id', '=', secretId)]))
     .execute()
-}
-
-/** They sign nothing any more, and no URL needs them that may be switched to. */
-export const expiredSecrets: Retained<{ RETENTION_ENDPOINTS_DAYS: number | null }> = {
-  name: 'secrets',
-  meaning: 'signing secrets that have expired: deleted',
-  days: (settings) => settings.RETENTION_ENDPOINTS_DAYS,
-  ...oldRows(
-    'endpoint_secrets',
-    'expires_at',
-    raw<boolean>`not exists (
-      select from endpoints
-      where endpoints.id = endpoint_id
-        and (candidate = endpoint_secrets.id or previous_secret = endpoint_secrets.id and previous_until > now())
-    )`,
-  ),
 }
 
 /**

@@ -214,7 +214,7 @@ export async function find(context: StaffContext, given: string, { partner }: Op
     lead,
     by: foundBy.get(lead.lead_id) ?? [],
     ...waitsFor(lead),
-    ...(outage && isUnstarted(lead) && { next: 'inbox' }),
+    ...(outage && isUnstarted(lead) && { next: 'attention' }),
   }))
   const where = finders.map((finder) => finder.where)
   const [only] = leads

@@ -48,7 +48,7 @@ export function addLeadCommands(program: Command, run: Run): void {
 }
 
 async function listWithoutNews({ sql }: StaffContext) {
-  const leads = await leadsWithoutNews(sql, MOST_COUNTED)
+  const leads = await leadsWithoutNews(sql, MOST_COUNTED).execute()
   const text =
     leads.length === 0
       ? 'No lead is without news.'

@@ -4,11 +4,10 @@ import { type Figures, figuresByPartner } from '../endpoints/endpoint-health.ts'
 import { isFailing } from '../endpoints/endpoint-state.ts'
 import { ageText, fields, printable, table } from '../staff/answer.ts'
 import { overlapOption, partnerArgument } from '../staff/arguments.ts'
-import { command, firstOf, type InboxSource } from '../staff/attention.ts'
 import type { Run, StaffContext } from '../staff/context.ts'
 import { Refusal } from '../staff/refusal.ts'
 import { formatTimestamp } from '../values.ts'
-import { endingKeys, issueKey, listKeys, revokeKey, rotateKeys } from './keys.ts'
+import { issueKey, listKeys, revokeKey, rotateKeys } from './keys.ts'
 import { health, shareText } from './partner-health.ts'
 import { addPartner, changePartner, listPartners } from './partner.ts'
 import { noSuchPartner, requirePartner } from './require-partner.ts'
@@ -267,27 +266,4 @@ async function setContact(context: StaffContext, partner: number, email: string)
     json: { partner_id: partner, contact_email: email },
     text: `Mails about the endpoint of ${name} go to ${email}.`,
   }
-}
-
-const ENDS_SOON_DAYS = 30
-
-/** Keys that end although their partner needs them. */
-export const keysInbox: InboxSource = {
-  kind: 'keys',
-  find: async ({ sql }, limit) => {
-    const items = (await endingKeys(sql, ENDS_SOON_DAYS)).map((key) => {
-      const { partner_id: partner, partner_name: name, key_id: id, expires_at: at, is_last: isLast } = key
-      const ends = `Key ${id} of partner ${partner}, ${name}, ends on ${formatTimestamp(at)} UTC`
-      return {
-        what: isLast
-          ? `${ends}, and the partner has no other that works for longer.`
-          : `${ends}, and the partner still uses it instead of its newer one: tell the partner to change over before then.`,
-        since: key.since,
-        touches: { partners: 1 },
-        // nothing is to be revoked: the old key ends by itself, and until then the partner works with it
-        mend: command(isLast ? `key issue ${partner}` : `key list ${partner}`),
-      }
-    })
-    return firstOf(items, limit)
-  },
 }

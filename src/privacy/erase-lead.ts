@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { auditName, formatTimestamp } from '../values.ts'
+import { isFileFault } from '../database/errors.ts'
+import type { Sql } from '../database/sql.ts'
 import type { RouteDependencies } from '../http/dependencies.ts'
 import { ApiError, unavailable, unknownLead } from '../http/errors.ts'
 import { ownLeadId, oneOf, timestamp } from '../http/fields.ts'
@@ -14,9 +15,8 @@ import {
   holdReasons,
   withReference,
 } from '../leads/reasons.ts'
-import { isFileFault } from '../database/errors.ts'
+import { auditName, formatTimestamp } from '../values.ts'
 import { eraseLeads } from './erase.ts'
-import { findHold } from './holds.ts'
 
 export interface ErasureDependencies {
   /** The erasure log; absent in a sandbox without one. */
@@ -73,8 +73,7 @@ interface Answer {
 }
 
 /** POST /erase-lead (extension): erases a borrower's personal data. */
-export const eraseLead: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { sql, erasureLog: logFile } = options
+export const eraseLead: FastifyPluginAsyncZod<Options> = async (app, { sql, erasureLog: logFile }) => {
   app.post('/erase-lead', {
     schema,
     handler: async (request, reply) => {
@@ -83,19 +82,28 @@ export const eraseLead: FastifyPluginAsyncZod<Options> = async (app, options) =>
       request.leadId = lead
       const erasing = { by: auditName(keyId), reason, partnerId, logFile }
       const { answer } = await answerOnce<Answer>(sql, 'erase-lead', [request, reply], async (its, keep) => {
+        const leads = await eraseLeads(its, [lead], erasing).catch((err: unknown) => {
+          if (!isFileFault(err)) throw err
+          request.log.error({ err }, 'not erased: the erasure log cannot be written')
+          throw unavailable()
+        })
+        if (leads.length === 0) throw await whyNotErased(its, partnerId, lead)
         const erased = { lead_id: lead, erased_at: formatTimestamp(new Date()) }
-        const leads = await eraseLeads(its, [lead], { ...erasing, keep: () => keep(erased) }).catch(
-          (err: unknown) => {
-            if (!isFileFault(err)) throw err
-            request.log.error({ err }, 'not erased: the erasure log cannot be written')
-            throw unavailable()
-          },
-        )
-        if (leads.length > 0) return erased
-        const hold = await findHold(its, partnerId, lead)
-        throw hold === undefined ? unknownLead() : leadHeld(hold)
+        await keep(erased)
+        return erased
       })
       return { success: true as const, data: answer }
     },
   })
+}
+
+async function whyNotErased(sql: Sql, partnerId: number, leadId: number): Promise<ApiError> {
+  const lead = await sql
+    .selectFrom('leads')
+    .select(['hold_reason as reason', 'hold_reference as reference'])
+    .where('id', '=', leadId)
+    .where('partner_id', '=', partnerId)
+    .where('erased_at', 'is', null)
+    .executeTakeFirst()
+  return lead?.reason ? leadHeld({ ...lead, reason: lead.reason }) : unknownLead()
 }

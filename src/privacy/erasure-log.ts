@@ -1,35 +1,31 @@
 import { open, readFile } from 'node:fs/promises'
 import path from 'node:path'
 
-export interface ErasureSettings {
-  ERASURE_LOG?: string | undefined
-}
-
-/** A lead that was erased, by ids only, because the line outlives what was erased. */
+/** One line of the log: an erased lead by its ids only, because the line outlives the data. */
 export interface ErasedLead {
   deployment: string
   lead_id: number
-  /** Of the lead's `lead_received`: after a restore, a lead of the same id may be another one. */
+  /** The id of the lead's first event: after a restore, another lead may have the same `lead_id`. */
   event_id: string
 }
 
 /**
- * Adds lines to the erasure log, a file of JSON lines outside the database: a restored backup is erased again by it. They are
- * on the disk once this resolves.
+ * Appends lines to the erasure log, a file of JSON lines outside the database. After a restore, the leads that it names are
+ * erased again. The lines are on the disk once this resolves.
  *
- * @throws what the file system says.
+ * @throws the file system's error.
  */
 export async function logErased(file: string, leads: readonly ErasedLead[]): Promise<void> {
   const lines = leads.map((lead) => JSON.stringify(lead))
   const handle = await open(file, 'a', 0o600)
   try {
-    // a crash may have left half a line, which ours must not continue
+    // a crash may have left half a line: ours must not continue it
     await handle.appendFile(`\n${lines.join('\n')}\n`)
     await handle.sync()
   } finally {
     await handle.close()
   }
-  // a new file is lost with its folder's entry
+  // makes the entry of a new file durable
   const folder = await open(path.dirname(file))
   try {
     await folder.sync()
@@ -39,7 +35,7 @@ export async function logErased(file: string, leads: readonly ErasedLead[]): Pro
 }
 
 /**
- * The lines of an erasure log, without what a crash left of one: its transaction did not commit.
+ * Reads an erasure log. It skips half a line that a crash left: that transaction did not commit.
  *
  * @throws {Error} if a line is damaged.
  */
@@ -54,7 +50,7 @@ function parse(line: string, where: string): ErasedLead {
     if (typeof deployment === 'string' && Number.isInteger(lead_id) && typeof event_id === 'string')
       return { deployment, lead_id: Number(lead_id), event_id }
   } catch {
-    // it is said below
+    // reported below
   }
   throw new Error(`the erasure log is damaged in ${where}: correct it, or take another copy`)
 }

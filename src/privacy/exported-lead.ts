@@ -1,39 +1,26 @@
 import { z } from 'zod'
-import { auditOutcomes } from '../audit.ts'
-import type { Sql } from '../database/sql.ts'
-import { attemptTrigger, deliveryState, nextAttemptOf } from '../deliveries/list-deliveries.ts'
+import { inSnapshot, type Sql } from '../database/sql.ts'
+import { sequenceOf, waitsFor } from '../deliveries/delivery.ts'
+import { nextAttemptAt, nextAttemptOf, shownState } from '../deliveries/list-deliveries.ts'
 import { timestamp } from '../http/fields.ts'
-import {
-  attemptNumber,
-  errorCode,
-  httpStatus,
-  leadFieldMeanings,
-  leadStatus,
-  ofEvent,
-  ofLead,
-  ofPartner,
-  stringMap,
-  webhookSequence,
-  webhookSequenceOrNone,
-} from '../http/schemas.ts'
-import type { Pages } from '../http/streamed.ts'
-import { eventSchema, eventShape } from '../leads/event-schema.ts'
+import { stringMap } from '../http/schemas.ts'
 import { eachField, optionalFieldNames, requiredFields } from '../leads/lead-fields.ts'
-import { findOnboardingMail, mailRefusals } from '../leads/onboarding-mail.ts'
-import type { WholeLead } from '../leads/read-lead.ts'
+import { findOnboardingMail } from '../leads/onboarding-mail.ts'
+import { findWholeLead } from '../leads/read-lead.ts'
+import { referralId } from '../temporal/names.ts'
 import { formatTimestamp } from '../values.ts'
-import { actionsOn, type Attempt, deliveriesOf, eventsOf, idempotencyKeysOf } from './export-pages.ts'
 
-/** The parts of an exported lead, in their order, with what the export says about each. */
-export const exportedParts = {
+const objects = {
   lead: 'The borrower’s data as the partner sent it, with notes and metadata, and the status.',
   onboarding_email: 'The email that welcomes the borrower, and why it was not sent if it was not.',
   clock: 'In a sandbox, by how many seconds the lead’s clock was advanced.',
   score_updates: 'The date from which score updates are counted, every 45 days.',
-  closing:
-    'When the lead was closed, 30 days after mortgage_ready or by whom, and why. get-lead has a closing that waits.',
+  closing: 'When the lead was closed, 30 days after mortgage_ready or by whom, and why.',
   workflow:
     'The lead’s workflow in Temporal. It holds ids, states and dates, and what senders put into signals; no name, address or phone number.',
+} as const
+
+const lists = {
   idempotency_keys: 'The Idempotency-Key of the request that created the lead, kept for 24 hours.',
   events: 'The history, oldest first.',
   deliveries:
@@ -41,203 +28,126 @@ export const exportedParts = {
   actions: 'What the partner’s keys and staff did with the lead, and when staff looked at it, oldest first.',
 } as const
 
-export type ExportedPart = keyof typeof exportedParts
+/** The parts of an exported lead, with what the export says about each. */
+export const exportedParts = { ...objects, ...lists }
 
-/** An exported lead on the wire, as a partner gets it. */
-
-const moment = timestamp.nullable()
-
-const attempt = z
-  .object({
-    number: attemptNumber,
-    trigger: attemptTrigger,
-    started_at: timestamp,
-    finished_at: moment,
-    duration_ms: z.int().nullable().describe('`null` while it is in progress.'),
-    address: z.string().nullable().describe('The IP address of your endpoint that was called.'),
-    status: httpStatus,
-    error_code: errorCode,
-    hint: z.string().nullable().describe('How to fix the failure.'),
-    response_headers: stringMap.nullable(),
-    response_body: z
-      .string()
-      .nullable()
-      .describe('What your endpoint answered, cut off after a few kilobytes.'),
-  })
-  .meta({ id: 'ExportedAttempt' })
-
-const delivery = z
-  .object({
-    sequence: webhookSequence,
-    event_id: ofEvent,
-    state: deliveryState,
-    body: z.string().describe('The bytes that every attempt signs and sends.'),
-    next_attempt_at: moment,
-    settled_at: moment,
-    attempts: z.array(attempt).describe('Oldest first.'),
-  })
-  .meta({ id: 'ExportedDelivery' })
-
-const exportedEvent = eventSchema('ExportedEvent', {
-  ...eventShape,
-  event_id: ofEvent,
-  sequence: webhookSequenceOrNone,
-})
-
-const leadShape = z
-  .object({
-    lead_id: ofLead,
-    partner_id: ofPartner,
-    ...eachField(requiredFields, (name) => z.string().describe(leadFieldMeanings[name])),
-    ...eachField(optionalFieldNames, (name) => z.string().nullable().describe(leadFieldMeanings[name])),
-    metadata: stringMap,
-    status: leadStatus,
-    created_at: timestamp,
-    updated_at: timestamp,
-  })
-  .meta({ id: 'ExportedFields' })
-
-const key = z
-  .object({ key: z.string().describe('The `Idempotency-Key` of create-lead.'), created_at: timestamp })
-  .meta({ id: 'ExportedIdempotencyKey' })
-const actionShape = z
-  .object({
-    at: timestamp,
-    action: z.string().describe('What was done, for example `milestone` or `lead.close`.'),
-    outcome: z.enum(auditOutcomes).describe('How it went.'),
-    by: z.string().describe('`key <id>` for one of your API keys, `staff` for ours.'),
-  })
-  .meta({ id: 'ExportedAction' })
-
-const parts = {
-  lead: leadShape,
-  onboarding_email: z.object({
-    sent_at: moment,
-    not_sent_because: z
-      .enum(mailRefusals)
-      .meta({ id: 'OnboardingEmailRefusal' })
-      .nullable()
-      .describe('`address_limit`: the address got as many within 24 hours as an address may.'),
-  }),
-  clock: z.object({ seconds_ahead: z.int().describe('How far the sandbox advanced it; 0 in production.') }),
-  score_updates: z.object({ since: moment }),
-  closing: z.object({
-    closed_at: moment,
-    reason: z
-      .string()
-      .nullable()
-      .describe(
-        'Such as `withdrew` or `mortgage_ready`; new ones may be added. `null` while the lead is open.',
-      ),
-  }),
-  workflow: z.object({ workflow_id: z.string().describe('Its id in Temporal.'), started_at: moment }),
-  idempotency_keys: z.array(key),
-  events: z.array(exportedEvent),
-  deliveries: z.array(delivery),
-  actions: z.array(actionShape),
-} satisfies Record<ExportedPart, z.ZodType>
-
-const described = Object.fromEntries(
-  Object.entries(parts).map(([name, part]) => [name, part.describe(exportedParts[name as ExportedPart])]),
-) as typeof parts
+/** An export is read by people: what is in a part may grow. */
+const part = z.record(z.string(), z.unknown())
 
 export const exportedLeadSchema = z
   .object({
     about: stringMap.describe('What each part is.'),
     exported_at: timestamp,
-    ...described,
+    ...eachField(Object.keys(objects) as (keyof typeof objects)[], (name) => part.describe(objects[name])),
+    ...eachField(Object.keys(lists) as (keyof typeof lists)[], (name) => z.array(part).describe(lists[name])),
   })
   .meta({ id: 'ExportedLead' })
 
-/** Whom the export is for: partners are not told who of staff did something, and as what details. */
-export type Viewer = 'partner' | 'staff'
-
-const time = (at: Date | null) => at && formatTimestamp(at)
+interface Exporting {
+  sql: Sql
+  encryptionKeys: readonly Buffer[]
+  leadId: number
+  /** A partner gets its own leads that are not erased, and is not told who of staff did something, with what details. */
+  partnerId?: number
+}
 
 /**
- * Everything that is kept of a lead, as the properties of a JSON object. What may be long is read while it is written.
+ * Everything that is kept of a lead, as it is at one moment; `undefined` if there is no such lead.
  *
- * @param workflowId of its workflow in Temporal.
+ * @throws {SealError}
  */
-export async function exportedLead(
-  sql: Sql,
-  lead: WholeLead,
-  { viewer, workflowId }: { viewer: Viewer; workflowId: string },
-): Promise<Record<'about' | 'exported_at' | ExportedPart, unknown>> {
-  const { id, partner_id: partnerId } = lead
-  const mail = await findOnboardingMail(sql, id)
-  return {
-    about: exportedParts,
-    exported_at: formatTimestamp(new Date()),
-    lead: {
-      lead_id: id,
-      partner_id: partnerId,
-      ...eachField(requiredFields, (name) => lead.borrower?.[name] ?? null),
-      ...eachField(optionalFieldNames, (name) => lead[name]),
-      metadata: lead.metadata,
-      status: lead.status,
-      created_at: time(lead.created_at),
-      updated_at: time(lead.updated_at),
-    },
-    onboarding_email: {
-      sent_at: time(lead.onboarding_sent_at),
-      not_sent_because: mail?.refused ?? null,
-    },
-    clock: { seconds_ahead: lead.clock_offset },
-    score_updates: { since: time(lead.anchor_at) },
-    closing: { closed_at: time(lead.closed_at), reason: lead.close_reason },
-    workflow: { workflow_id: workflowId, started_at: time(lead.workflow_started_at) },
-    idempotency_keys: (await idempotencyKeysOf(sql, partnerId, id)).map((row) => ({
-      key: row.key,
-      created_at: time(row.created_at),
-    })),
-    events: mapped(eventsOf(sql, id), eventOf),
-    deliveries: mapped(deliveriesOf(sql, id), deliveryOf),
-    actions: mapped(actionsOn(sql, id), (row) => actionOf(row, viewer)),
-  }
+export async function findExport({ sql, encryptionKeys, leadId, partnerId }: Exporting) {
+  return inSnapshot(sql, async (snapshot) => {
+    const lead = await findWholeLead({ sql: snapshot, encryptionKeys }, leadId, partnerId)
+    if (lead === undefined) return undefined
+    const mail = await findOnboardingMail(snapshot, leadId)
+    const document = {
+      about: exportedParts,
+      exported_at: new Date(),
+      lead: {
+        lead_id: leadId,
+        partner_id: lead.partner_id,
+        ...eachField(requiredFields, (name) => lead.borrower?.[name] ?? null),
+        ...eachField(optionalFieldNames, (name) => lead[name]),
+        metadata: lead.metadata,
+        status: lead.status,
+        created_at: lead.created_at,
+        updated_at: lead.updated_at,
+      },
+      onboarding_email: { sent_at: lead.onboarding_sent_at, not_sent_because: mail?.refused ?? null },
+      clock: { seconds_ahead: lead.clock_offset },
+      score_updates: { since: lead.anchor_at },
+      closing: { closed_at: lead.closed_at, reason: lead.close_reason },
+      workflow: { workflow_id: referralId(leadId), started_at: lead.workflow_started_at },
+      idempotency_keys: await keysOf(snapshot, leadId),
+      events: await eventsOf(snapshot, leadId),
+      deliveries: await deliveriesOf(snapshot, leadId),
+      actions: await actionsOn(snapshot, leadId, partnerId === undefined),
+    }
+    return { partnerId: lead.partner_id, document: onWire(document) as z.output<typeof exportedLeadSchema> }
+  })
 }
 
-async function* mapped<Row>(pages: AsyncIterable<Row[]>, toWire: (row: Row) => object): Pages {
-  for await (const page of pages) yield page.map(toWire)
+/** With all dates in the specification's format. */
+function onWire(value: unknown): unknown {
+  if (value instanceof Date) return formatTimestamp(value)
+  if (Array.isArray(value)) return value.map(onWire)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, onWire(each)]))
 }
 
-type RowOf<Read extends (...args: never[]) => AsyncIterable<object[]>> =
-  ReturnType<Read> extends AsyncIterable<(infer Row)[]> ? Row : never
+async function keysOf(sql: Sql, leadId: number) {
+  const keys = sql.selectFrom('idempotency_keys').select(['key', 'created_at'])
+  return keys.where('lead_id', '=', leadId).execute()
+}
 
-const eventOf = (row: RowOf<typeof eventsOf>) => ({
-  event_id: row.event_id,
-  sequence: row.sequence,
-  event_name: row.event_name,
-  event_payload: row.event_payload,
-  created_at: time(row.created_at),
-})
+async function eventsOf(sql: Sql, leadId: number) {
+  return sql
+    .selectFrom('lead_events')
+    .select(['id as event_id', sequenceOf('lead_events.id').as('sequence')])
+    .select(['event_name', 'event_payload', 'created_at'])
+    .where('lead_id', '=', leadId)
+    .where('position', 'is not', null)
+    .orderBy('position')
+    .execute()
+}
 
-const deliveryOf = (row: RowOf<typeof deliveriesOf>) => ({
-  sequence: row.sequence,
-  event_id: row.event_id,
-  state: row.state,
-  body: row.body,
-  next_attempt_at: time(nextAttemptOf(row)),
-  settled_at: time(row.settled_at),
-  attempts: mapped(row.attempts, attemptOf),
-})
+async function deliveriesOf(sql: Sql, leadId: number) {
+  const deliveries = await sql
+    .selectFrom('deliveries')
+    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
+    .innerJoin('leads', 'leads.id', 'deliveries.lead_id')
+    .select(['sequence', 'event_id', shownState.as('state'), 'body'])
+    .select([nextAttemptAt.as('next_attempt_at'), 'settled_at', waitsFor.as('waits_for')])
+    .where('lead_id', '=', leadId)
+    .orderBy('sequence')
+    .execute()
+  const attempts = await sql
+    .selectFrom('attempts')
+    .innerJoin('deliveries', 'deliveries.event_id', 'attempts.event_id')
+    .select(['attempts.event_id', 'number', 'trigger', 'started_at', 'finished_at', 'duration_ms'])
+    .select(['address', 'status', 'error_code', 'hint', 'response_headers', 'response_body'])
+    .where('deliveries.lead_id', '=', leadId)
+    .orderBy('number')
+    .execute()
+  const attemptsOf = Map.groupBy(attempts, (row) => row.event_id)
+  return deliveries.map(({ waits_for, ...row }) => ({
+    ...row,
+    next_attempt_at: nextAttemptOf({ ...row, waits_for }),
+    attempts: (attemptsOf.get(row.event_id) ?? []).map(({ event_id: _, ...made }) => made),
+  }))
+}
 
-const attemptOf = (row: Attempt) => ({
-  number: row.number,
-  trigger: row.trigger,
-  started_at: time(row.started_at),
-  finished_at: time(row.finished_at),
-  duration_ms: row.duration_ms,
-  address: row.address,
-  status: row.status,
-  error_code: row.error_code,
-  hint: row.hint,
-  response_headers: row.response_headers,
-  response_body: row.response_body,
-})
-
-/** A partner's own actions are by `key <id>`. */
-function actionOf({ at, action, outcome, actor, detail }: RowOf<typeof actionsOn>, viewer: Viewer) {
-  const by = /^key \d+$/.test(actor) ? actor : 'staff'
-  return { at: time(at), action, outcome, by, ...(viewer === 'staff' && { actor, detail }) }
+async function actionsOn(sql: Sql, leadId: number, isForStaff: boolean) {
+  const rows = await sql
+    .selectFrom('audit')
+    .select(['at', 'action', 'outcome', 'actor', 'detail'])
+    .where('lead_id', '=', leadId)
+    .orderBy('id')
+    .execute()
+  return rows.map(({ actor, detail, ...row }) => {
+    // a partner's own actions are by `key <id>`
+    const by = /^key \d+$/.test(actor) ? actor : 'staff'
+    return { ...row, by, ...(isForStaff && { actor, detail }) }
+  })
 }

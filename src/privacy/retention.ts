@@ -1,122 +1,200 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { defineEntity, p } from '@mikro-orm/core'
-import { sql as raw } from 'kysely'
-import { instant } from '../database/columns.ts'
-import { type Retained, RetentionHeld } from '../database/retained.ts'
-import type { Sql } from '../database/sql.ts'
-import { MINUTE_MS } from '../values.ts'
+import { type RawBuilder, sql as raw } from 'kysely'
+import type { Config, retentionDays } from '../config.ts'
+import { clockAheadSeconds, type Sql } from '../database/sql.ts'
+import { eraseLeads } from './erase.ts'
 
-/** How far retention has come with a class of data. */
-export const RetentionRun = defineEntity({
-  name: 'RetentionRun',
-  tableName: 'retention_runs',
-  properties: {
-    class: p.text().primary(),
-    /** When it last ran to its end, and what it removed then. */
-    ranAt: instant().nullable(),
-    removed: p.integer().default(0),
-    /** Everything up to this id has been looked at; for classes without an index of their own. */
-    doneUpTo: p.text().default(''),
-  },
-})
+/** How many days data is kept; `null` is forever. */
+type Limits = Record<keyof typeof retentionDays, number | null>
 
-/** Clocks of servers that are kept right differ by less than a second. */
-const MOST_APART_MS = 5 * MINUTE_MS
-
-/**
- * What is old is decided by PostgreSQL's clock, so one that jumps would make everything old.
- *
- * @param now the clock of this process, in milliseconds since the epoch.
- * @throws {RetentionHeld} if it and PostgreSQL's are minutes apart.
- */
-export async function requireSameClock(sql: Sql, now: () => number): Promise<void> {
-  const { rows } = await raw<{ ms: number }>`
-    select (1000 * extract(epoch from clock_timestamp()))::float8 as ms`.execute(sql)
-  const ahead = (rows[0]?.ms ?? Number.NaN) - now()
-  if (Math.abs(ahead) <= MOST_APART_MS) return
-  const minutes = Math.round(Math.abs(ahead) / MINUTE_MS)
-  throw new RetentionHeld(
-    `PostgreSQL’s clock is ${minutes} minutes ${ahead > 0 ? 'ahead of' : 'behind'} this machine’s, so nothing is removed: correct the clock that is wrong`,
-  )
+interface Retained {
+  table: string
+  /** The column from which the age counts. */
+  at: string
+  /** The setting that limits the age, or the limit in days. */
+  days: keyof Limits | number
+  /** Which rows; all by default. */
+  only?: RawBuilder<unknown>
+  /** The columns that are emptied; by default the row is deleted. */
+  emptied?: RawBuilder<unknown>
 }
 
-/** After each batch, at least; live traffic goes first. */
-const PAUSE_MS = 100
+/** What is removed when it is old, in this order. The audit is kept for good. */
+export const retained = {
+  /** Erased as staff would, unless held. */
+  leads: {
+    table: 'leads',
+    at: 'closed_at',
+    days: 'RETENTION_LEADS_DAYS',
+    only: raw`erased_at is null and held_at is null`,
+  },
+  attempts: {
+    table: 'attempts',
+    at: 'started_at',
+    days: 'RETENTION_ATTEMPTS_DAYS',
+    only: raw`(response_headers is not null or response_body is not null)`,
+    emptied: raw`response_headers = null, response_body = null`,
+  },
+  /** For as long as partners are promised the stored answer. */
+  idempotency_keys: { table: 'idempotency_keys', at: 'created_at', days: 1 },
+  /** For as long as mails to an address are counted. */
+  mailed_addresses: {
+    table: 'onboarding_mails',
+    at: 'claimed_at',
+    days: 1,
+    only: raw`address_hash is not null`,
+    emptied: raw`address_hash = null`,
+  },
+  /** The latest of a kind stays: it tells that a pause which still lasts was announced. */
+  notices: {
+    table: 'notices',
+    at: 'sent_at',
+    days: 'RETENTION_NOTICES_DAYS',
+    only: raw`exists (select from notices as later where later.partner_id = notices.partner_id
+      and later.kind = notices.kind and later.owed_at > notices.owed_at and later.sent_at is not null)`,
+  },
+  /** The secrets of a candidate and of the previous URL stay: a switch needs them. */
+  secrets: {
+    table: 'endpoint_secrets',
+    at: 'expires_at',
+    days: 'RETENTION_ENDPOINTS_DAYS',
+    only: raw`not exists (select from endpoints where endpoints.id = endpoint_id
+      and (candidate = endpoint_secrets.id or previous_secret = endpoint_secrets.id and previous_until > now()))`,
+  },
+} satisfies Record<string, Retained>
 
-interface RunOptions<Settings> {
+export type RetainedName = keyof typeof retained
+export const retainedNames = Object.keys(retained) as RetainedName[]
+
+const limitOf = ({ days }: Retained, limits: Limits) => (typeof days === 'number' ? days : limits[days])
+
+const isOld = ({ at, only = raw`true` }: Retained, days: number) =>
+  raw`${raw.ref(at)} < now() - ${days} * interval '1 day' and ${only}`
+
+/** At least, after each batch: live traffic goes first. */
+const PAUSE_MS = 100
+/** Servers that keep their clocks right differ by less than a second. */
+const MOST_APART_SECONDS = 300
+
+export interface Removal {
   sql: Sql
-  config: Settings
-  /** The clock of this process, in milliseconds since the epoch. */
-  now?: () => number
+  config: Limits & Pick<Config<'worker'>, 'ERASURE_LOG'>
   signal?: AbortSignal
   /** Called after each batch. */
-  onRemoved?: (name: string, removed: number) => void
+  onRemoved?: (name: RetainedName, removed: number) => void
 }
 
 /**
- * Removes what is old of a class, in small batches with a pause as long as each took. Interrupted, it goes on where it was.
+ * Removes what is old of a class, in small batches with a pause as long as each took. Interrupted, it is called again.
  *
- * @returns how many rows it removed; `undefined` if the class is off.
- * @throws {RetentionHeld} before a batch that should not be removed without a person.
+ * @returns how many rows it removed; `undefined` if the class is kept forever.
  */
-export async function runRetention<Settings>(
-  { sql, config, now = Date.now, signal, onRemoved }: RunOptions<Settings>,
-  { name, days, remove }: Retained<Settings>,
+export async function removeOld(
+  { sql, config, signal, onRemoved }: Removal,
+  name: RetainedName,
 ): Promise<number | undefined> {
-  const limit = days(config)
-  if (limit === null) return undefined
+  const days = limitOf(retained[name], config)
+  if (days === null) return undefined
+  // PostgreSQL's clock decides what is old, and what is removed is gone
+  if (Math.abs(await clockAheadSeconds(sql)) > MOST_APART_SECONDS)
+    throw new Error('this machine’s clock and PostgreSQL’s are minutes apart: correct the one that is wrong')
   let total = 0
+  let after: string | undefined = ''
   for (;;) {
     const began = performance.now()
-    await requireSameClock(sql, now)
-    const { removed, isLast } = await remove(sql, limit, config)
-    total += removed
-    onRemoved?.(name, removed)
-    if (isLast) await noteRun(sql, name, total)
-    if (isLast || signal?.aborted) return total
+    const batch: Batch = await removeBatch(sql, { name, days, after, logFile: config.ERASURE_LOG })
+    total += batch.removed
+    after = batch.next
+    onRemoved?.(name, batch.removed)
+    if (after === undefined || signal?.aborted) return total
     await delay(Math.max(PAUSE_MS, performance.now() - began), undefined, { signal }).catch(() => {})
   }
 }
 
-/** What removes each class. */
-export function removalsOf<Settings>(
-  given: Pick<RunOptions<Settings>, 'sql' | 'config'>,
-  retained: readonly Retained<Settings>[],
-) {
-  return retained.map((each) => ({
-    name: each.name,
-    remove: (run: Pick<RunOptions<Settings>, 'signal' | 'onRemoved'>) =>
-      runRetention({ ...given, ...run }, each),
-  }))
+interface Batch {
+  removed: number
+  /** Where the next batch begins; absent after the last one. */
+  next?: string
 }
 
-async function noteRun(sql: Sql, name: string, removed: number): Promise<void> {
-  const ran = { ran_at: raw<Date>`clock_timestamp()`, removed }
-  await sql
-    .insertInto('retention_runs')
-    .values({ class: name, ...ran })
-    .onConflict((conflict) => conflict.column('class').doUpdateSet(ran))
-    .execute()
-}
+/** A batch holds its locks for a tenth of a second. A lead has about ten webhooks with their attempts. */
+const SIZES = { leads: 100, rows: 500, attempts: 5000 }
 
-/** What each class has come to, and what a run would remove now. */
-export async function retentionDryRun<Settings>(
+async function removeBatch(
   sql: Sql,
-  retained: readonly Retained<Settings>[],
-  config: Settings,
-) {
-  const runs = new Map(
-    (await sql.selectFrom('retention_runs').select(['class', 'ran_at', 'removed']).execute()).map((row) => [
-      row.class,
-      row,
-    ]),
+  {
+    name,
+    days,
+    after,
+    logFile,
+  }: { name: RetainedName; days: number; after: string; logFile: string | undefined },
+): Promise<Batch> {
+  if (name === 'leads') return eraseOld(sql, days, logFile)
+  if (name === 'attempts') return emptyAttempts(sql, days, after)
+  const { at, emptied, ...each }: Retained = retained[name]
+  const table = raw.table(each.table)
+  // a request that takes an expired Idempotency-Key anew has locked it, and keeps it
+  const { numAffectedRows = 0n } = await raw`
+    with old as (
+      select ctid from ${table} where ${isOld(retained[name], days)}
+      order by ${raw.ref(at)} limit ${SIZES.rows} for update skip locked
+    ) ${emptied ? raw`update ${table} set ${emptied} from old` : raw`delete from ${table} using old`}
+    where ${table}.ctid = old.ctid`.execute(sql)
+  return { removed: Number(numAffectedRows), ...(numAffectedRows === BigInt(SIZES.rows) && { next: '' }) }
+}
+
+async function eraseOld(sql: Sql, days: number, logFile: string | undefined): Promise<Batch> {
+  const { rows } = await raw<{ id: number }>`
+    select id from leads where ${isOld(retained.leads, days)}
+    order by closed_at, id limit ${SIZES.leads}`.execute(sql)
+  if (rows.length === 0) return { removed: 0 }
+  const erasing = { by: 'retention', reason: 'retention', retentionDays: days, logFile } as const
+  const erased = await eraseLeads(
+    sql,
+    rows.map(({ id }) => id),
+    erasing,
   )
-  return Promise.all(
-    retained.map(async ({ name, days, count }) => {
-      const limit = days(config)
-      const counted = limit === null ? undefined : await count(sql, limit)
-      const { ran_at: ranAt = null, removed = 0 } = runs.get(name) ?? {}
-      return { class: name, days: limit, ...counted, ran_at: ranAt, removed }
-    }),
-  )
+  return { removed: erased.length, ...(rows.length === SIZES.leads && { next: '' }) }
+}
+
+/** By how much the clock of a worker may be wrong, which gives attempts their ids. */
+const SKEW = raw`interval '1 hour'`
+
+/**
+ * Goes through all old attempts by their ids, which begin with their time: an index of those that are not empty yet would
+ * slow down every webhook.
+ */
+async function emptyAttempts(sql: Sql, days: number, after: string): Promise<Batch> {
+  const milliseconds = raw`(1000 * extract(epoch from now() - ${days} * interval '1 day' - ${SKEW}))::bigint`
+  const { rows } = await raw<{ removed: number; last: string | null }>`
+    with page as (
+      select id from attempts
+      where id > ${after} and id < 'att_' || overlay(lpad(to_hex(${milliseconds}), 12, '0') placing '-' from 9 for 0)
+      order by id limit ${SIZES.attempts}
+    ), emptied as (
+      update attempts set ${retained.attempts.emptied} from page
+      where attempts.id = page.id and ${isOld(retained.attempts, days)} returning 1
+    )
+    select (select count(*)::int from emptied) as removed, (select max(id) from page) as last`.execute(sql)
+  const { removed = 0, last = null } = rows[0] ?? {}
+  return { removed, ...(last !== null && { next: last }) }
+}
+
+/** A count ends here. */
+export const MOST_COUNTED = 1_000_000
+
+/** How many rows a run would remove now, and the date of the oldest. */
+export async function countOld(sql: Sql, limits: Limits) {
+  const counts = []
+  for (const name of retainedNames) {
+    const { table, at }: Retained = retained[name]
+    const days = limitOf(retained[name], limits)
+    const { rows } = await raw<{ rows: number; oldest: Date | null }>`
+      select count(*)::int as rows, min(at) as oldest from (
+        select ${raw.ref(at)} as at from ${raw.table(table)}
+        where ${days === null ? raw`false` : isOld(retained[name], days)} limit ${MOST_COUNTED}
+      ) as old`.execute(sql)
+    counts.push({ class: name, days, ...rows[0] })
+  }
+  return counts
 }

@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
+import { sql as raw } from 'kysely'
 import { retentionDays } from '../config.ts'
-import { MOST_COUNTED, type Retained, RetentionHeld } from '../database/retained.ts'
-import { jsonPieces } from '../http/streamed.ts'
-import { findWholeLead } from '../leads/read-lead.ts'
+import { eachField } from '../leads/lead-fields.ts'
 import {
   type ErasureReason,
   erasureReasons,
@@ -11,44 +10,21 @@ import {
   withReference,
 } from '../leads/reasons.ts'
 import { addReason, detailOf, type Given, noSuchLead, requireLead } from '../leads/require-lead.ts'
-import { fields, type Printed, table } from '../staff/answer.ts'
-import { leadArgument, nounOf, oneOf } from '../staff/arguments.ts'
-import { firstOf, type InboxSource } from '../staff/attention.ts'
+import { type Answer, table } from '../staff/answer.ts'
+import { leadArgument, nounOf } from '../staff/arguments.ts'
 import type { Run, StaffContext } from '../staff/context.ts'
 import { Refusal } from '../staff/refusal.ts'
-import { referralId } from '../temporal/names.ts'
+import type { ScheduleName } from '../temporal/schedules.ts'
 import { eraseAgain, eraseLeads } from './erase.ts'
 import { readErased } from './erasure-log.ts'
-import { exportedLead } from './exported-lead.ts'
-import { holdLead, releaseLead } from './holds.ts'
-import { requireSameClock, retentionDryRun, runRetention } from './retention.ts'
+import { findExport } from './exported-lead.ts'
+import { countOld, MOST_COUNTED } from './retention.ts'
 
-export function addLeadExport(program: Command, run: Run): void {
-  nounOf(program, 'lead')
-    .command('export')
-    .argument('<lead>', 'its id', leadArgument)
-    .description('everything that is kept of a borrower, as JSON')
-    .action(run(exportLead))
-}
-
-/** Prints everything that is kept of a lead as one JSON document, with `--json` or without. */
-export async function exportLead({ sql, ownKeys, recordLook }: StaffContext, id: number): Promise<Printed> {
-  const lead = await findWholeLead({ sql, encryptionKeys: ownKeys() }, id)
-  if (lead === undefined) throw noSuchLead(id)
-  return {
-    print: async (_, write) => {
-      await recordLook({ action: 'lead.export', leadId: id, partnerId: lead.partner_id })
-      const parts = await exportedLead(sql, lead, { viewer: 'staff', workflowId: referralId(id) })
-      for await (const piece of jsonPieces(parts)) await write(piece)
-      await write('\n')
-    },
-  }
-}
-
-/** What the command `lead` can do beside its own. */
-export function addErasureCommands(program: Command, run: Run): void {
+/** Adds the noun `retention`, and verbs to the noun `lead`. */
+export function addPrivacyCommands(program: Command, run: Run): void {
   const lead = nounOf(program, 'lead')
   const named = (name: string) => lead.command(name).argument('<lead>', 'its id', leadArgument)
+  named('export').description('everything that is kept of a borrower, as JSON').action(run(exportLead))
   addReason(lead.command('erase').argument('[lead]', 'its id', leadArgument), erasureReasons, {
     isOptional: true,
   })
@@ -60,30 +36,42 @@ export function addErasureCommands(program: Command, run: Run): void {
     )
     .action(run(erase))
   addReason(named('hold'), holdReasons)
-    .description(
-      'keep its data although somebody asks to erase it, and however old it becomes; a partner that asks is told why',
-    )
+    .description('keep its data whoever asks to erase it, and however old it is; a partner is told why')
     .addHelpText(
       'after',
       '\nExample:\n  npm run staff -- lead hold 1 --reason litigation --reference CASE-26-118',
     )
     .action(run(hold))
   named('release').description('end its hold').action(run(release))
+  program
+    .command('retention')
+    .description('have the workers remove what is old now, as they do once a day')
+    .option('--dry-run', 'only say what would be removed')
+    .action(run(retention))
+}
+
+/** Everything that is kept of a lead, with `--json` or without. */
+export async function exportLead(context: StaffContext, id: number) {
+  const { sql } = context
+  const found = await findExport({ sql, encryptionKeys: await context.openingKeys(), leadId: id })
+  if (found === undefined) throw noSuchLead(id)
+  await context.recordLook({ action: 'lead.export', leadId: id, partnerId: found.partnerId })
+  return { json: found.document, text: JSON.stringify(found.document, null, 2) }
 }
 
 interface EraseOptions extends Partial<Given<ErasureReason>> {
   from?: string
 }
 
-export async function erase(context: StaffContext, lead: number | undefined, options: EraseOptions) {
+export async function erase(
+  context: StaffContext,
+  lead: number | undefined,
+  options: EraseOptions,
+): Promise<Answer> {
   const { reason, reference, from } = options
   if (from !== undefined && lead === undefined && reason === undefined) return eraseFrom(context, from)
   if (from !== undefined || lead === undefined || reason === undefined)
     throw new Refusal('Name a lead with --reason, or the file of an erasure log with --from.')
-  return eraseOne(context, lead, { reason, reference })
-}
-
-async function eraseOne(context: StaffContext, lead: number, { reason, reference }: Given<ErasureReason>) {
   await requireErasable(context, lead)
   const erasing = { by: context.actor, reason, reference, logFile: context.config.ERASURE_LOG }
   const [erased] = await eraseLeads(context.sql, [lead], erasing)
@@ -92,9 +80,8 @@ async function eraseOne(context: StaffContext, lead: number, { reason, reference
   return { json: { lead_id: lead, outcome: 'erased' }, text: `Erased lead ${lead}.` }
 }
 
-async function eraseFrom(context: StaffContext, file: string) {
-  const read = await readErased(file)
-  const { lines, erased, held } = await eraseAgain(context.sql, read, context.actor)
+async function eraseFrom(context: StaffContext, file: string): Promise<Answer> {
+  const { lines, erased, held } = await eraseAgain(context.sql, await readErased(file), context.actor)
   return {
     json: { lines, erased, held },
     text: [
@@ -102,12 +89,11 @@ async function eraseFrom(context: StaffContext, file: string) {
       erased.length === 0
         ? 'Every one that the record has is erased.'
         : `Erased again what the record still had: leads ${erased.join(', ')}.`,
-      ...(held.length > 0
-        ? [
-            `Not erased, because the record says that they are held: leads ${held.join(', ')}. If the hold was over before they were erased: "lead release", then this again.`,
-          ]
-        : []),
-    ].join('\n'),
+      held.length > 0 &&
+        `Not erased, because the record says that they are held: leads ${held.join(', ')}. If the hold had ended before they were erased: "lead release", then this again.`,
+    ]
+      .filter(Boolean)
+      .join('\n'),
     failed: held.length > 0,
   }
 }
@@ -119,12 +105,22 @@ async function requireErasable({ sql }: StaffContext, lead: number): Promise<voi
     throw new Refusal(`Lead ${lead} is held and cannot be erased: ${withReference(reason, reference)}.`)
 }
 
+/** Keeps a lead from being erased; a repeat changes the reason. */
 export async function hold(context: StaffContext, lead: number, given: Given<HoldReason>) {
   const { reason, reference = null } = given
   const { partner_id: partnerId } = await requireLead(context.sql, lead)
   await context.change(async ({ sql, audit }) => {
-    if (!(await holdLead(sql, lead, { reason, reference })))
-      throw new Refusal(`Lead ${lead} has just been erased.`)
+    const { numUpdatedRows } = await sql
+      .updateTable('leads')
+      .set({
+        held_at: raw<Date>`coalesce(held_at, clock_timestamp())`,
+        hold_reason: reason,
+        hold_reference: reference,
+      })
+      .where('id', '=', lead)
+      .where('erased_at', 'is', null)
+      .executeTakeFirstOrThrow()
+    if (numUpdatedRows === 0n) throw new Refusal(`Lead ${lead} has just been erased.`)
     await audit({ action: 'lead.hold', partnerId, leadId: lead, detail: detailOf(given) })
   })
   return {
@@ -134,106 +130,38 @@ export async function hold(context: StaffContext, lead: number, given: Given<Hol
 }
 
 export async function release(context: StaffContext, lead: number) {
-  const { partner_id: partnerId } = await requireLead(context.sql, lead)
+  const { partner_id: partnerId, held_at: heldAt } = await requireLead(context.sql, lead)
+  if (heldAt === null) throw new Refusal(`Lead ${lead} is not held.`)
   await context.change(async ({ sql, audit }) => {
-    if (!(await releaseLead(sql, lead))) throw new Refusal(`Lead ${lead} is not held.`)
+    const released = { held_at: null, hold_reason: null, hold_reference: null }
+    await sql.updateTable('leads').set(released).where('id', '=', lead).execute()
     await audit({ action: 'lead.release', partnerId, leadId: lead })
   })
   return { json: { lead_id: lead, held: false }, text: `Lead ${lead} is not held any more.` }
 }
 
-type Name = keyof typeof retentionDays
-export type Limits = StaffContext['config'] & Record<Name, number | null>
-
-/**
- * Staff's settings with how old data may become. In production they have to say it: the workers may have other limits than
- * the default ones, and what retention removes is gone.
- *
- * @throws {Refusal}
- */
-function limitsOf(config: StaffContext['config']): Limits {
-  const names = Object.keys(retentionDays) as Name[]
-  const missing = names.filter((name) => config[name] === undefined)
-  if (config.ENVIRONMENT === 'production' && missing.length > 0)
-    throw new Refusal(
-      `Set ${missing.join(', ')} as the workers have them, or to the defaults of docs/settings.md: what retention removes is gone.`,
+/** Has the workers remove what is old now: their settings say how old data may become. A dry run counts it by ours. */
+export async function retention(context: StaffContext, { dryRun = false }: { dryRun?: boolean } = {}) {
+  const { sql, config, client } = context
+  if (dryRun) {
+    const limits = eachField(Object.keys(retentionDays) as (keyof typeof retentionDays)[], (name) =>
+      config[name] === undefined ? retentionDays[name] : config[name],
     )
-  const days = names.map((name) => [name, config[name] === undefined ? retentionDays[name] : config[name]])
-  return { ...config, ...(Object.fromEntries(days) as Record<Name, number | null>) }
-}
-
-type Classes = readonly Retained<Limits>[]
-
-/** @param classes what is removed when it is old. */
-export function addRetentionCommands(program: Command, run: Run, classes: Classes): void {
-  const meanings = classes.map(({ name, meaning }) => `  ${name.padEnd(18)}${meaning}`)
-  const names = classes.map(({ name }) => name)
-  const retention = program
-    .command('retention')
-    .description('what is removed when it is old')
-    .addHelpText('after', ['\nClasses:', ...meanings].join('\n'))
-  retention
-    .command('show')
-    .description('what a run would remove now: a dry run')
-    .action(run((context) => showRetention(context, classes)))
-  retention
-    .command('run')
-    .description('remove it now; the workers do it once a day')
-    .option('--class <name>', 'only this class', oneOf(names))
-    .action(
-      run((context, { class: only }: { class?: string }) =>
-        runNow(
-          context,
-          classes.filter(({ name }) => only === undefined || name === only),
-        ),
-      ),
-    )
-}
-
-export async function showRetention({ sql, config }: StaffContext, retained: Classes) {
-  const classes = await retentionDryRun(sql, retained, limitsOf(config))
-  const rowsOf = (rows: number) => (rows === MOST_COUNTED ? `${rows} or more` : rows)
-  return {
-    json: { classes },
-    text: table(classes, {
+    const classes = await countOld(sql, limits)
+    const text = table(classes, {
       class: 'class',
       'days kept': ({ days }) => days ?? 'off',
-      'to be removed': ({ rows }) => (rows === undefined ? null : rowsOf(rows)),
+      'to be removed': ({ rows }) => (rows === MOST_COUNTED ? `${rows} or more` : rows),
       oldest: 'oldest',
-      'last run': 'ran_at',
-      'removed then': 'removed',
-    }),
+    })
+    return { json: { classes }, text }
   }
-}
-
-function refuseHeld(error: unknown): never {
-  throw error instanceof RetentionHeld ? new Refusal(error.message) : error
-}
-
-export async function runNow({ sql, config: given, act }: StaffContext, retained: Classes) {
-  const config = limitsOf(given)
-  const names = retained.map(({ name }) => name)
-  const removed = await act({ action: 'retention.run', detail: { classes: names } }, async () => {
-    const counts: Record<string, number | null> = {}
-    for (const each of retained)
-      counts[each.name] = (await runRetention({ sql, config }, each).catch(refuseHeld)) ?? null
-    return { result: counts, detail: { removed: counts } }
-  })
-  const shown = Object.entries(removed).map(([name, count]) => [name, count ?? 'off'] as const)
-  return { json: { removed }, text: fields({ removed: '', ...Object.fromEntries<string | number>(shown) }) }
-}
-
-/** Retention that removes nothing because a clock is wrong. */
-export const retentionInbox: InboxSource = {
-  kind: 'retention',
-  find: async ({ sql }, limit) => {
-    try {
-      await requireSameClock(sql, Date.now)
-      return firstOf([], limit)
-    } catch (error) {
-      if (!(error instanceof RetentionHeld)) throw error
-      const mend = 'correct the clock that is wrong'
-      return firstOf([{ what: `${error.message}.`, since: null, touches: {}, mend }], limit)
-    }
-  },
+  await context.requireOwnNamespace()
+  await context.act({ action: 'retention.run' }, async () => ({
+    result: await client.schedule.getHandle('retention' satisfies ScheduleName).trigger(),
+  }))
+  return {
+    json: { started: true },
+    text: 'A worker removes what is old: see the workflow “retention” in the Temporal Web UI.',
+  }
 }

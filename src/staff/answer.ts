@@ -8,23 +8,22 @@ export interface Answer {
   text: string
   /** The command ran, and its result is bad: exit code 1. */
   failed?: boolean
-  /** The command ran, and ends with this code, whatever `failed` says. */
+  /** The exit code, whatever `failed` says. */
   exitCode?: number
 }
 
 /** Writes to stdout, and resolves once there is room for more. */
 export type Write = (text: string) => Promise<void>
 
-/** What a command prints that may be too long to hold at once. With `json`, it prints one JSON document. */
+/** What a command prints that may be too long to hold at once, with `--json` or without. */
 export interface Printed {
-  print: (json: boolean, write: Write) => Promise<void>
+  print: (write: Write) => Promise<void>
 }
 
 type Cell = string | number | Date | null | undefined
-/** A field of a row, or what makes a cell from the row. */
-type Column<Row> = keyof Row | ((row: Row) => Cell)
 
-export function table<Row>(rows: Row[], columns: Record<string, Column<Row>>): string {
+/** Rows under a heading. A column is a field of the row, or a function that makes a cell from it. */
+export function table<Row>(rows: Row[], columns: Record<string, keyof Row | ((row: Row) => Cell)>): string {
   const cells = rows.map((row) =>
     Object.values(columns).map((column) =>
       cellText(typeof column === 'function' ? column(row) : (row[column] as Cell)),
@@ -53,7 +52,6 @@ function cellText(cell: Cell): string {
 export function printable(text: string): string {
   return text.replaceAll(/\p{Cc}+/gu, ' ')
 }
-
 const UNITS = [
   ['d', 86_400_000],
   ['h', 3_600_000],

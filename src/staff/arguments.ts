@@ -2,7 +2,6 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { LARGEST_ID } from '../values.ts'
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-const WEEK_MS = 7 * UNIT_MS.d
 
 /** A parser that takes what matches `pattern`; `rule` says what that is. */
 export function matching(pattern: RegExp, rule: string) {
@@ -21,20 +20,21 @@ export function oneOf<Name extends string>(names: readonly Name[]) {
   }
 }
 
-function idFrom(text: string, rule: string): number {
-  const id = Number(matching(/^[1-9]\d{0,9}$/, rule)(text))
-  if (id > LARGEST_ID) throw new InvalidArgumentError(rule)
-  return id
+/** A parser of integers from `min` to `max`. */
+export function whole(min: number, max: number, rule = `Use a whole number from ${min} to ${max}.`) {
+  return (text: string): number => {
+    const value = Number(matching(/^\d{1,10}$/, rule)(text))
+    if (value >= min && value <= max) return value
+    throw new InvalidArgumentError(rule)
+  }
 }
 
-export function partnerArgument(text: string): number {
-  return idFrom(text, 'Use the partner’s number: see "partner list".')
-}
+export const rows = whole(1, 9999)
+export const partnerArgument = whole(1, LARGEST_ID, 'Use the partner’s number: see "partner list".')
+const leadId = whole(1, LARGEST_ID, 'Use the lead_id that create-lead returned.')
 
 /** A lead's id, or the id of its workflow. */
-export function leadArgument(text: string): number {
-  return idFrom(text.replace(/^lead-/, ''), 'Use the lead_id that create-lead returned.')
-}
+export const leadArgument = (text: string): number => leadId(text.replace(/^lead-/, ''))
 
 /** `text` such as `90m` in milliseconds. */
 function durationMs(text: string): number | undefined {
@@ -44,44 +44,29 @@ function durationMs(text: string): number | undefined {
 
 /** `--overlap`: how long old and new both work, in milliseconds. */
 export function overlapOption(meaning: string): Option {
+  const overlapMs = (text: string): number => {
+    const overlap = text === '0' ? 0 : durationMs(text)
+    if (overlap !== undefined && overlap <= 7 * UNIT_MS.d) return overlap
+    throw new InvalidArgumentError('Use a duration from 0 to 7d, such as 30m, 24h or 2d.')
+  }
   return new Option('--overlap <time>', `${meaning}: 0 to 7d`).argParser(overlapMs).default(UNIT_MS.d, '24h')
 }
 
-function overlapMs(text: string): number {
-  const overlap = text === '0' ? 0 : durationMs(text)
-  if (overlap !== undefined && overlap <= WEEK_MS) return overlap
-  throw new InvalidArgumentError('Use a duration from 0 to 7d, such as 30m, 24h or 2d.')
-}
+const MOMENT = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?: ?UTC|Z)?)?$/
 
-/** A parser of integers from `min` to `max`. */
-export function whole(min: number, max: number) {
-  return (text: string): number => {
-    const value = Number(text)
-    if (/^\d{1,9}$/.test(text) && value >= min && value <= max) return value
-    throw new InvalidArgumentError(`Use a whole number from ${min} to ${max}.`)
-  }
-}
-
-export function rows(text: string): number {
-  return Number(matching(/^(?!0+$)\d{1,4}$/, 'Use a number from 1 to 9999.')(text))
-}
-
-const MOMENT =
-  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?: ?(?:Z|UTC|([+-]\d\d)(?::?(\d\d))?))?)?$/i
-
-/** A date and time, as answers show them and with any offset, in UTC without one; or how long ago (`90m`, `24h`, `7d`). */
+/** A time in UTC, as answers show it; or how long ago (`90m`, `24h`, `7d`). */
 export function moment(text: string): Date {
   const ago = durationMs(text)
   if (ago !== undefined) return new Date(Date.now() - ago)
-  const [, date = '', time = '00:00', hours = '+00', minutes = '00'] = MOMENT.exec(text) ?? []
-  const parsed = new Date(`${date}T${time}${hours}:${minutes}`)
+  const [, date = '', time = '00:00'] = MOMENT.exec(text) ?? []
+  const parsed = new Date(`${date}T${time}Z`)
   if (!Number.isNaN(parsed.getTime())) return parsed
   throw new InvalidArgumentError(
-    'Use a time, in UTC unless it has an offset, such as 2026-03-02 or 2026-03-02T15:04+02:00, or how long ago, such as 24h.',
+    'Use a time in UTC, such as 2026-03-02 or 2026-03-02T15:04, or how long ago, such as 24h.',
   )
 }
 
-/** The command of a noun, such as `lead`, to which another room adds what it can do with one. */
+/** The command of a noun, such as `lead`, to which another room adds verbs. */
 export function nounOf(program: Command, name: string): Command {
   const noun = program.commands.find((command) => command.name() === name)
   if (noun === undefined) throw new Error(`there is no command ${name} yet`)

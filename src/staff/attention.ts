@@ -1,36 +1,106 @@
-import type { StaffContext } from './context.ts'
+import type { Command } from 'commander'
+import { type RawBuilder, sql as raw } from 'kysely'
+import type { Sql } from '../database/sql.ts'
+import { leadsWithoutNews } from '../leads/attention.ts'
+import { isValidKey } from '../partners/partner.ts'
+import { table } from './answer.ts'
+import type { Run, StaffContext } from './context.ts'
+import { failureOf } from './refusal.ts'
 
-/** Something that waits for a person. It names partners, leads and workflows by their ids, and no borrower. */
-export interface InboxItem {
-  /** What is the matter, in one line. */
-  what: string
-  since: Date | null
-  /** Whom it touches, as counts by what is counted: `{ leads: 12, webhooks: 41 }`. */
-  touches: Record<string, number>
-  /** The command that mends it, or what to do where none of ours does. */
-  mend: string
-}
-
-/** The worst of a kind, and how many there are in all. */
-interface Found {
-  items: InboxItem[]
-  total: number
-}
-
-/** What a room knows of that waits for a person. */
-export interface InboxSource {
-  kind: string
-  /** The worst first, `limit` at most. */
-  find: (context: StaffContext, limit: number) => Promise<Found>
-}
-
-/** A count ends here: nobody waits minutes for it. */
+/** For cron: a row has entries. Exit code 1 means that the command itself failed. */
+const SOMETHING_WAITS = 3
+/** A count ends here. */
 export const MOST_COUNTED = 10_000
 
-/** All of what was found, of which `limit` are shown. */
-export const firstOf = (items: InboxItem[], limit: number): Found => ({
-  items: items.slice(0, limit),
-  total: items.length,
-})
+/** What waits for a person: the rows that PostgreSQL knows of, as statements that find `partner_id` and `since`. */
+const rows: Record<string, { next: string; find: (sql: Sql) => RawBuilder<unknown> }> = {
+  'endpoints that the service paused': {
+    next: 'endpoint show PARTNER',
+    find: () => raw`select partner_id, since from endpoints
+      where state = 'paused' and paused_by = 'service' and url is not null`,
+  },
+  'webhooks given up in the last 7 days': {
+    next: 'delivery replay --partner PARTNER',
+    find: () => raw`select d.partner_id, settled_at as since
+      from deliveries d join leads on leads.id = lead_id and erased_at is null
+      where d.state = 'given_up' and settled_at > now() - interval '7 days'`,
+  },
+  'emails not sent for an hour': {
+    next: 'read the log of the mail server',
+    // those that are tried no more are left out
+    find: () => raw`select leads.partner_id, claimed_at as since
+      from onboarding_mails mail join leads on leads.id = lead_id
+      where onboarding_sent_at is null and refused is null and closed_at is null and erased_at is null
+        and claimed_at between now() - interval '8 days' and now() - interval '1 hour'
+      union all select partner_id, owed_at from notices
+      where sent_at is null and owed_at between now() - interval '7 days' and now() - interval '1 hour'`,
+  },
+  'keys in use that end within 14 days': {
+    next: 'key list PARTNER',
+    find: () => raw`select partner_id, expires_at - interval '14 days' as since from api_keys
+      where ${isValidKey} and expires_at < now() + interval '14 days'
+        and (last_used_at > now() - interval '1 day' or not exists (
+          select from api_keys as longer where longer.partner_id = api_keys.partner_id and revoked_at is null
+            and coalesce(longer.expires_at, 'infinity') > now() + interval '14 days'))`,
+  },
+  'open leads without news for a year': {
+    next: 'lead list --without-news',
+    find: (sql) =>
+      raw`select partner_id, last_event_at as since from (${leadsWithoutNews(sql, MOST_COUNTED)}) as leads`,
+  },
+}
 
-export const command = (text: string) => `npm run staff -- ${text}`
+interface Row {
+  row: string
+  /** `null` if Temporal does not tell. */
+  entries: number | null
+  /** Since when the oldest of them waits. */
+  since: Date | null
+  partners: number[]
+  next: string
+}
+
+export function addAttentionCommand(program: Command, run: Run): void {
+  program
+    .command('attention')
+    .description(
+      `what needs a person now, over all partners; exit code ${SOMETHING_WAITS} if there is something`,
+    )
+    .action(run(attention))
+}
+
+export async function attention(context: StaffContext) {
+  const found = [await failingWorkflows(context)]
+  for (const [row, { next, find }] of Object.entries(rows)) {
+    const { rows: counted } = await raw<Omit<Row, 'row' | 'next'>>`
+      select count(*)::int as entries, min(since) as since,
+        coalesce(array_agg(distinct partner_id order by partner_id), '{}') as partners
+      from (${find(context.sql)} limit ${MOST_COUNTED}) as entry`.execute(context.sql)
+    found.push({ row, entries: 0, since: null, partners: [], ...counted[0], next })
+  }
+  return {
+    json: { rows: found },
+    text: table(found, {
+      row: 'row',
+      entries: ({ entries }) => entries ?? 'unknown',
+      since: 'since',
+      partners: ({ partners }) => partners.join(', '),
+      next: 'next',
+    }),
+    ...(found.some(({ entries }) => entries !== 0 && entries !== null) && { exitCode: SOMETHING_WAITS }),
+  }
+}
+
+/** Servers before 1.30 do not index which workflows have problems. */
+async function failingWorkflows({ client, requireOwnNamespace, temporal }: StaffContext): Promise<Row> {
+  const row = { row: 'workflows whose task fails', since: null, partners: [] }
+  const failing = 'TemporalReportedProblems IS NOT NULL and ExecutionStatus = "Running"'
+  try {
+    await requireOwnNamespace()
+    const { count } = await client.workflow.count(failing)
+    return { ...row, entries: count, next: `in the Temporal Web UI: ${failing}` }
+  } catch (error) {
+    const { message, reason } = failureOf(error, temporal.address)
+    return { ...row, entries: null, next: reason === 'error' ? 'see the alert WorkflowsFail' : message }
+  }
+}

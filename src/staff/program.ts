@@ -1,26 +1,39 @@
-import { Command, type OutputConfiguration } from 'commander'
-import { printable } from './answer.ts'
-import { matching } from './arguments.ts'
-import type { Run } from './context.ts'
-import { STAFF_NAME } from '../values.ts'
-import { addErasureCommands, addLeadExport, addRetentionCommands, retentionInbox } from '../privacy/staff.ts'
-import { addAuditCommands } from './audit-command.ts'
+import { Command, CommanderError, type OutputConfiguration } from 'commander'
+import { ConfigError, readConfig, readTemporal } from '../config.ts'
+import { otherSchema } from '../database/schema-version.ts'
 import { addDeliveryCommands } from '../deliveries/staff.ts'
 import { addEndpointCommands, addSelfServiceCommands } from '../endpoints/staff.ts'
-import { addEncryptionCommands } from '../privacy/encryption.ts'
-import { faultsInbox, givenUpInbox } from '../deliveries/attention.ts'
-import { endpointsInbox, noticesInbox } from '../endpoints/attention.ts'
-import { onboardingInbox, unstartedInbox, withoutNewsInbox } from '../leads/attention.ts'
-import { addKeyCommands, addPartnerCommands, keysInbox } from '../partners/staff.ts'
-import { addWorkflowCommands, temporalInbox } from '../temporal/staff.ts'
-import { addInboxCommand, certificatesInbox } from './attention-command.ts'
 import { addFindCommand } from '../leads/staff-find.ts'
 import { addLeadCommands, addMilestoneCommand } from '../leads/staff.ts'
-import { addSandboxCommands } from '../sandbox/staff.ts'
-import { addRecordCommands } from './record-command.ts'
-import { retained } from '../privacy/retention-table.ts'
+import { addKeyCommands, addPartnerCommands } from '../partners/staff.ts'
+import { addEncryptionCommands } from '../privacy/encryption.ts'
+import { addPrivacyCommands } from '../privacy/staff.ts'
+import { addWorkflowCommands } from '../temporal/staff.ts'
+import { STAFF_NAME } from '../values.ts'
+import { printable, type Write } from './answer.ts'
+import { matching } from './arguments.ts'
+import { addAttentionCommand } from './attention.ts'
+import { openContext, type Run } from './context.ts'
+import { addRecordCommands } from './record-commands.ts'
+import { failureOf, Refusal } from './refusal.ts'
 
-// each paragraph on one line: commander wraps them to the terminal's width
+/** What a room adds, in the order of the help. */
+const commands = [
+  addAttentionCommand,
+  addFindCommand,
+  addPartnerCommands,
+  addKeyCommands,
+  addEndpointCommands,
+  addMilestoneCommand,
+  addLeadCommands,
+  addPrivacyCommands,
+  addDeliveryCommands,
+  addWorkflowCommands,
+  addRecordCommands,
+  addEncryptionCommands,
+  addSelfServiceCommands,
+]
+
 const introduction = [
   'Command line for the staff of the Partner Referral Service.',
   'A partner is a lender that refers borrowers. It has API keys, and an endpoint that receives its webhooks. Each borrower is a lead with its own workflow. A milestone of a lead is recorded as an event and delivered to the endpoint.',
@@ -36,28 +49,6 @@ Example, from a new partner to its first webhook:
   npm run staff -- milestone 1 contract_signed
   npm run staff -- lead show 1`
 
-/** What rooms add to commands of others. */
-const added = {
-  inbox: [
-    // the worst first: what stops everything, then what is lost or late, then what will be
-    temporalInbox,
-    unstartedInbox,
-    faultsInbox,
-    endpointsInbox,
-    givenUpInbox,
-    noticesInbox,
-    onboardingInbox,
-    keysInbox,
-    certificatesInbox,
-    retentionInbox,
-    withoutNewsInbox,
-  ],
-  retained,
-}
-
-/** The kinds of what waits for a person, the worst first. */
-export const inboxKinds = added.inbox.map(({ kind }) => kind)
-
 /** The command line with its global options. It throws usage errors and does not exit. */
 export function staffProgram(run: Run, output: OutputConfiguration = {}): Command {
   const actor = matching(STAFF_NAME, 'Use a name of 1 to 100 characters.')
@@ -70,42 +61,81 @@ export function staffProgram(run: Run, output: OutputConfiguration = {}): Comman
     .showSuggestionAfterError(false)
     .exitOverride()
     // before the commands, which inherit it
-    .configureOutput({
-      ...output,
-      outputError: (text, write) => write(oneLine(withCommands(program, text))),
-    })
-  addInboxCommand(program, run, added.inbox)
-  addFindCommand(program, run)
-  addPartnerCommands(program, run)
-  addKeyCommands(program, run)
-  addEndpointCommands(program, run)
-  addMilestoneCommand(program, run)
-  addLeadCommands(program, run)
-  addDeliveryCommands(program, run)
-  addWorkflowCommands(program, run)
-  addRecordCommands(program, run)
-  addEncryptionCommands(program, run)
-  addAuditCommands(program, run)
-  addLeadExport(program, run)
-  addErasureCommands(program, run)
-  addRetentionCommands(program, run, added.retained)
-  addSelfServiceCommands(program, run)
-  addSandboxCommands(program, run)
+    .configureOutput({ ...output, outputError: (text, write) => write(usageError(text)) })
+  for (const add of commands) add(program, run)
   return program
 }
 
-/** An unknown command of a noun, with those that there are. */
-function withCommands(program: Command, text: string): string {
-  const noun = program.commands.find((command) => command.name() === program.args[0])
-  if (!/unknown command/.test(text) || noun === undefined) return text
-  const names = noun.commands.map((command) => command.name())
-  return `${text.trim()}: ${noun.name()} has ${names.join(', ')}`
-}
-
-function oneLine(text: string): string {
+function usageError(text: string): string {
   const line = printable(text)
     .trim()
     .replace(/^error: /, '')
     .replace(/^command-argument value (.*) is invalid for argument '([^']+)'/, '$1 is not valid as <$2>')
   return `${line.charAt(0).toUpperCase()}${line.slice(1)}${/[.?]$/.test(line) ? '' : '.'} Add --help for usage.\n`
+}
+
+const USAGE_ERROR = 2
+const WHO = 'Say who you are, for the audit: export STAFF_NAME=ada with your name, or add --as ada.'
+const NO_DEPLOYMENT =
+  'No deployment to work on: run npm start for a sandbox, or set DATABASE_URL and the other settings of docs/settings.md.'
+
+/** Where a command line was typed. */
+export interface Terminal {
+  environment: NodeJS.ProcessEnv
+  /** Who typed it, by the names of the machine. */
+  osUser: string
+  host: string
+  /** The environment variables that lead to the sandbox that runs there; none if none does. */
+  runningSandbox?: () => Promise<Record<string, string>>
+  write: Write
+  writeError: (text: string) => void
+  endWith: (exitCode: number) => void
+}
+
+/** Carries out what was typed after `npm run staff --`. */
+export async function carryOut(args: readonly string[], terminal: Terminal): Promise<void> {
+  const { write, writeError, endWith, osUser, host } = terminal
+  const fail = (message: string) => {
+    writeError(`${message}\n`)
+    endWith(1)
+  }
+  /** Opens the context, runs what a command does, prints its answer, and closes the context. */
+  const run: Run =
+    (act) =>
+    async (...given) => {
+      const { json = false, as } = program.opts<{ json?: boolean; as?: string }>()
+      const { config, temporal } = await settingsOf(terminal)
+      const name = as ?? config.STAFF_NAME
+      if (name === undefined) throw new Refusal(WHO)
+      const context = await openContext(config, temporal, { name, osUser, host })
+      try {
+        const remedy = await otherSchema(context.sql)
+        if (remedy !== undefined) throw new Refusal(remedy)
+        await context.deployment()
+        const answer = await act(context, ...given)
+        if ('print' in answer) return await answer.print(write)
+        endWith(answer.exitCode ?? (answer.failed ? 1 : 0))
+        await write(`${json ? JSON.stringify(answer.json, null, 2) : answer.text}\n`)
+      } catch (error) {
+        fail(failureOf(error, context.temporal.address).message)
+      } finally {
+        await context.close()
+      }
+    }
+  const program = staffProgram(run, { writeOut: (text) => void write(text), writeErr: writeError })
+  try {
+    await program.parseAsync(args, { from: 'user' })
+  } catch (error) {
+    // commander has printed its line; help is an error with exit code 0
+    if (error instanceof CommanderError) endWith(error.exitCode === 0 ? 0 : USAGE_ERROR)
+    else fail(error instanceof ConfigError ? error.message : failureOf(error).message)
+  }
+}
+
+/** Of the deployment that the environment names, else of the sandbox that runs on the machine. */
+async function settingsOf({ environment, runningSandbox }: Terminal) {
+  const sandbox = environment.DATABASE_URL ? {} : { ...(await runningSandbox?.()) }
+  if (!environment.DATABASE_URL && sandbox.DATABASE_URL === undefined) throw new Refusal(NO_DEPLOYMENT)
+  const config = readConfig('staff', sandbox, environment)
+  return { config, temporal: readTemporal(config, { ...environment, ...sandbox }) }
 }

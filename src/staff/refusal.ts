@@ -4,7 +4,7 @@ import { SealError } from '../seal.ts'
 import { isTemporalAway } from '../temporal/away.ts'
 import { OtherDeployment } from '../temporal/namespace-guard.ts'
 
-/** What cannot be done, in one line that says what to do instead. */
+/** Something cannot be done; the message is one line that says what to do instead. */
 export class Refusal extends Error {}
 
 /** Why a command failed: a line for the person who typed it, never a stack, and the words of the audit. */
@@ -17,32 +17,36 @@ interface Failure {
 
 export function failureOf(error: unknown, temporalAddress = ''): Failure {
   const line = (error instanceof Error ? error.message || error.name : String(error)).split('\n')[0] ?? ''
-  if ([Refusal, OtherEnvironment, OtherDeployment, SealError].some((kind) => error instanceof kind)) {
-    return { message: line, reason: 'refused', outcome: 'failed' }
-  }
-  if (isFileFault(error)) {
-    const message = `A file cannot be used (${line}): let your user read and write it, or correct the setting that names it, such as ERASURE_LOG.`
-    return { message, reason: 'error', outcome: 'failed' }
-  }
-  if (isTemporalAway(error)) {
-    const message = `Temporal does not answer at ${temporalAddress}: start it, or a worker, or correct TEMPORAL_ADDRESS. The command may have taken effect: check before you try again.`
-    return { message, reason: 'temporal_away', outcome: 'unknown' }
-  }
-  if (isLockTimeout(error)) {
-    const message = 'Someone else is changing the same record: try again in a few seconds.'
-    return { message, reason: 'locked', outcome: 'failed' }
-  }
-  if (isDatabaseAway(error)) {
-    const message = `PostgreSQL does not answer: start it, or correct DATABASE_URL (${line})`
-    return { message, reason: 'database_away', outcome: 'unknown' }
-  }
-  return { message: `The command failed: ${line}`, reason: 'error', outcome: 'failed' }
-}
-
-/** The error, with the role that the login needs if PostgreSQL denied it something. */
-export function explainDenial(error: unknown): unknown {
-  if (!(error instanceof Error && isDenied(error))) return error
-  return new Refusal(
-    `PostgreSQL: ${error.message}. Your login needs the role referrals_staff: grant referrals_staff to it`,
-  )
+  const failed = (reason: Failure['reason'], message: string): Failure => ({
+    message,
+    reason,
+    outcome: 'failed',
+  })
+  const unknown = (reason: Failure['reason'], message: string): Failure => ({
+    message,
+    reason,
+    outcome: 'unknown',
+  })
+  if ([Refusal, OtherEnvironment, OtherDeployment, SealError].some((kind) => error instanceof kind))
+    return failed('refused', line)
+  if (error instanceof Error && isDenied(error))
+    return failed(
+      'refused',
+      `PostgreSQL: ${line}. Your login needs the role referrals_staff: grant referrals_staff to it`,
+    )
+  if (isFileFault(error))
+    return failed(
+      'error',
+      `A file cannot be used (${line}): let your user read and write it, or correct its name.`,
+    )
+  if (isTemporalAway(error))
+    return unknown(
+      'temporal_away',
+      `Temporal does not answer at ${temporalAddress}: start it, or a worker, or correct TEMPORAL_ADDRESS. The command may have taken effect: check before you try again.`,
+    )
+  if (isLockTimeout(error))
+    return failed('locked', 'Someone else is changing the same record: try again in a few seconds.')
+  if (isDatabaseAway(error))
+    return unknown('database_away', `PostgreSQL does not answer: start it, or correct DATABASE_URL (${line})`)
+  return failed('error', `The command failed: ${line}`)
 }

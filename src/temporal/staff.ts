@@ -1,21 +1,7 @@
 import type { Command } from 'commander'
-import { countUnstarted } from '../leads/attention.ts'
 import { reconcile } from '../leads/comparison.ts'
 import { fields } from '../staff/answer.ts'
-import { firstOf, type InboxSource, MOST_COUNTED } from '../staff/attention.ts'
 import type { Run, StaffContext } from '../staff/context.ts'
-import { standstill } from './standstill.ts'
-
-/** Without Temporal or a worker, no workflow goes on. It touches the leads that wait for their workflow. */
-export const temporalInbox: InboxSource = {
-  kind: 'temporal',
-  find: async (context, limit) => {
-    const found = await standstill(context)
-    if (found === undefined) return firstOf([], limit)
-    const { leads, partners, since } = await countUnstarted(context.sql, 0, MOST_COUNTED)
-    return firstOf([{ ...found, since, touches: { leads, partners } }], limit)
-  },
-}
 
 /** More ids than these are counted, not listed. */
 const MOST_LISTED = 20

@@ -3,9 +3,10 @@ import { sql as raw } from 'kysely'
 import { addressHashes } from '../../src/seal.ts'
 import { createMailer, fewAtATime } from '../../activities/mailer.ts'
 import { createOnboardingMails } from '../../activities/onboarding-mails.ts'
+import { retentionDays } from '../../src/config.ts'
 import type { Sql } from '../../src/database/sql.ts'
 import { addPartner } from '../../src/partners/partner.ts'
-import { mailedAddresses } from '../../src/leads/onboarding-mail.ts'
+import { removeOld } from '../../src/privacy/retention.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'
@@ -142,7 +143,8 @@ describe('onboarding mails', () => {
       hash,
     ])
     await aDayPasses()
-    expect((await mailedAddresses.remove(sql, 1, {})).removed).toBeGreaterThan(0)
+    const config = { ...retentionDays, ERASURE_LOG: undefined }
+    expect(await removeOld({ sql, config }, 'mailed_addresses')).toBeGreaterThan(0)
     expect(await hashes()).toEqual({ address_hash: null })
   })
 

@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { endpointsInbox } from '../../src/endpoints/attention.ts'
 import { health } from '../../src/partners/partner-health.ts'
 import { findLeadAttempts } from '../../src/leads/require-lead.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
@@ -205,9 +204,6 @@ describe('an endpoint', () => {
     const minutesAgo = (since: Date | null | undefined) => (Date.now() - (since?.getTime() ?? 0)) / 60_000
     expect(minutesAgo((await endpoint.showEndpoint(context, id)).json.failingSince)).toBeCloseTo(20, 0)
     expect(minutesAgo((await health(context, id)).json.endpoint.since)).toBeCloseTo(20, 0)
-    const { items } = await endpointsInbox.find(context, 1000)
-    const item = items.find(({ mend }) => mend.endsWith(`endpoint resume ${id}`))
-    expect(minutesAgo(item?.since)).toBeCloseTo(20, 0)
     receiver.answer = (_, response) => response.writeHead(200).end()
     expect((await resume(context, id)).text).toContain('The endpoint accepted the first one.')
     await active()

@@ -61,7 +61,7 @@ describe('the optional fields of a lead', () => {
     })
     expect(await read()).toEqual(returned({ ...first, ...changes }))
     const record = await requireLead(context.sql, leadId)
-    expect(openRecord(record, context.ownKeys())).toMatchObject({
+    expect(openRecord(record, await context.openingKeys())).toMatchObject({
       ...first,
       ...changes,
       metadata: {},

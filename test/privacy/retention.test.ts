@@ -6,27 +6,21 @@ import * as fc from 'fast-check'
 import { sql as raw } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { removeOldActivity } from '../../activities/remove-old.ts'
-import { holdLead } from '../../src/privacy/holds.ts'
-import type { Orm } from '../../src/database/orm.ts'
-import type { Sql } from '../../src/database/sql.ts'
+import { retentionDays } from '../../src/config.ts'
+import { requireDeployment } from '../../src/database/deployment.ts'
+import { connect, type Orm } from '../../src/database/orm.ts'
+import { type Sql, sqlOf } from '../../src/database/sql.ts'
 import { addPartner } from '../../src/partners/partner.ts'
-import { removalsOf, runRetention, retentionDryRun } from '../../src/privacy/retention.ts'
-import { runNow, showRetention } from '../../src/privacy/staff.ts'
-import { retained } from '../../src/privacy/retention-table.ts'
+import { removeOld, type RetainedName, retained, retainedNames } from '../../src/privacy/retention.ts'
+import { retention } from '../../src/privacy/staff.ts'
 import { auditOf, contextOf, withoutTemporal } from '../staff/context.ts'
+import { atEnd } from '../support/at-end.ts'
+import { freshDatabase } from '../support/database.ts'
 import { dyingBefore } from '../support/failing-sql.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
-import { ownedDatabase, retainedAs } from '../support/retention.ts'
 
-const SETTINGS = {
-  RETENTION_LEADS_DAYS: 730 as number | null,
-  RETENTION_ATTEMPTS_DAYS: 30,
-  RETENTION_NOTICES_DAYS: 90,
-  RETENTION_ENDPOINTS_DAYS: 365,
-}
-const classes = retained.map(({ name }) => name)
 const DAY_MS = 86_400_000
 
 describe('retention', () => {
@@ -35,19 +29,27 @@ describe('retention', () => {
   let ownerSql: Sql
   let url: string
   let partnerId: number
-  let settings: typeof SETTINGS & { ERASURE_LOG: string }
+  let config: Parameters<typeof removeOld>[0]['config'] & { ERASURE_LOG: string }
   let count = 0
 
   beforeAll(async () => {
-    ;({ url, owner, ownerSql, sql } = await ownedDatabase())
-    settings = { ...SETTINGS, ERASURE_LOG: path.join(temporaryFolder(), 'erasures.jsonl') }
+    const database = await freshDatabase()
+    url = database.serviceUrl
+    owner = await connect(database.url)
+    const service = await connect(url)
+    atEnd(async () => {
+      await Promise.all([owner.close(), service.close()])
+      await database.drop()
+    })
+    ;[sql, ownerSql] = [sqlOf(service), sqlOf(owner)]
+    await requireDeployment(sql, 'sandbox')
+    config = { ...retentionDays, ERASURE_LOG: path.join(temporaryFolder(), 'erasures.jsonl') }
   })
 
   beforeEach(async () => {
-    await raw`truncate leads, attempts, idempotency_keys, notices, retention_runs, onboarding_mails,
+    await raw`truncate leads, attempts, idempotency_keys, notices, onboarding_mails,
       endpoint_secrets restart identity cascade`.execute(ownerSql)
     ;({ id: partnerId } = await addPartner(owner.em.fork(), { name: 'First Lender' }))
-    // most of the leads are old
   })
 
   const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS)
@@ -64,7 +66,7 @@ describe('retention', () => {
   }
 
   /** Writes one row of each class that is so old, and answers whether each is there still. */
-  const writers: Record<string, (days: number) => Promise<() => Promise<boolean>>> = {
+  const writers: Record<RetainedName, (days: number) => Promise<() => Promise<boolean>>> = {
     async leads(days) {
       const id = await endedLead(days)
       return async () => {
@@ -135,7 +137,8 @@ describe('retention', () => {
         .values({ endpoint_id: await endpointId(), ciphertext: 'sealed', expires_at: daysAgo(days) })
         .returning('id')
         .executeTakeFirstOrThrow()
-      return stillIn('endpoint_secrets', id)
+      const secret = sql.selectFrom('endpoint_secrets').select('id').where('id', '=', id)
+      return async () => (await secret.execute()).length > 0
     },
   }
 
@@ -147,21 +150,18 @@ describe('retention', () => {
         .where('partner_id', '=', partnerId)
         .executeTakeFirstOrThrow()
     ).id
-  const stillIn = (table: string, id: number) => async () =>
-    (await raw`select from ${raw.table(table)} where id = ${id}`.execute(sql)).rows.length > 0
+  const run = (name: RetainedName, on = sql) => removeOld({ sql: on, config }, name)
+  const limitOf = (name: RetainedName) => {
+    const { days } = retained[name]
+    return typeof days === 'number' ? days : retentionDays[days]
+  }
 
-  const run = (name: string, { on = sql, config = settings } = {}) =>
-    runRetention({ sql: on, config }, retainedAs(name))
-
-  it.each(classes)(
+  it.each(retainedNames)(
     'removes of %s what is older than its limit and nothing younger, though it is interrupted',
     async (name) => {
-      const limit = retainedAs(name).days(settings) ?? 0
-      // attempts may be an hour over it, because their ids come from workers' clocks, and reads a month, which is dropped whole
-      const mayBeOver = name === 'reads' ? 31 : 0.05
-      const age = fc
-        .double({ min: -limit, max: limit, noNaN: true })
-        .filter((days) => days < -0.05 || days > mayBeOver)
+      const limit = limitOf(name)
+      // attempts may be an hour over it, because their ids come from workers' clocks
+      const age = fc.double({ min: -limit, max: limit, noNaN: true }).filter((days) => Math.abs(days) > 0.05)
       const scene = fc.record({
         ages: fc.array(age, { minLength: 1, maxLength: 8 }),
         dies: fc.integer({ min: 1, max: 12 }),
@@ -169,36 +169,25 @@ describe('retention', () => {
       await fc.assert(
         fc.asyncProperty(scene, async ({ ages, dies }) => {
           const rows = []
-          for (const over of ages.toSorted((one, other) => other - one))
-            rows.push({ over, isThere: await writers[name]!(limit + over) })
-          // a run of the class looks at each attempt once, oldest first
-          await sql.updateTable('retention_runs').set({ done_up_to: '' }).execute()
-          await run(name, { on: dyingBefore(sql, dies).sql }).catch(() => undefined)
+          for (const over of ages) rows.push({ over, isThere: await writers[name](limit + over) })
+          await run(name, dyingBefore(sql, dies).sql).catch(() => undefined)
           await run(name)
           for (const { over, isThere } of rows) expect([over, await isThere()]).toEqual([over, over < 0])
         }),
-        { numRuns: 25 },
+        { numRuns: 8 },
       )
     },
     60_000,
   )
 
-  it('keeps a lead that is held, is open, or whose webhook is being sent', async () => {
-    const [held, sending, open, old] = [
-      await endedLead(800),
-      await endedLead(800),
-      await lead(),
-      await endedLead(762),
-    ]
-    await holdLead(sql, held, { reason: 'litigation', reference: null })
-    await raw`update deliveries set lease = 'att_1', leased_until = now() + interval '20 s' where lead_id = ${sending}`.execute(
-      sql,
-    )
+  it('keeps a lead that is held or open', async () => {
+    const [held, open, old] = [await endedLead(800), await lead(), await endedLead(762)]
+    await raw`update leads set held_at = now(), hold_reason = 'litigation' where id = ${held}`.execute(sql)
     await raw`update leads set created_at = now() - interval '9 years' where id = ${open}`.execute(sql)
     expect(await run('leads')).toBe(1)
     const erased = await sql.selectFrom('leads').select('id').where('erased_at', 'is not', null).execute()
     expect(erased).toEqual([{ id: old }])
-    const log = readFileSync(settings.ERASURE_LOG, 'utf8').split('\n').filter(Boolean)
+    const log = readFileSync(config.ERASURE_LOG, 'utf8').split('\n').filter(Boolean)
     expect(JSON.parse(log.at(-1) ?? '')).toMatchObject({ lead_id: old })
     const audited = (await auditOf({ sql })).find(({ lead_id: id }) => id === old)
     expect(audited).toMatchObject({
@@ -237,11 +226,13 @@ describe('retention', () => {
   })
 
   it('removes nothing of a class that is off, and never anything of the audit', async () => {
-    const isThere = await writers.leads!(9000)
+    const isThere = await writers.leads(9000)
     const before = await auditOf({ sql })
-    expect(await run('leads', { config: { ...settings, RETENTION_LEADS_DAYS: null } })).toBeUndefined()
+    expect(
+      await removeOld({ sql, config: { ...config, RETENTION_LEADS_DAYS: null } }, 'leads'),
+    ).toBeUndefined()
     expect(await isThere()).toBe(true)
-    for (const name of classes) await run(name)
+    for (const name of retainedNames) await run(name)
     const after = await auditOf({ sql })
     expect(after.slice(0, before.length)).toEqual(before)
     expect(after.slice(before.length).map(({ action }) => action)).toEqual(['lead.erase'])
@@ -256,66 +247,43 @@ describe('retention', () => {
     expect(await run('idempotency_keys')).toBe(1200)
   })
 
-  it('says before what a run removes, and runs when staff say so', async () => {
-    const context = await contextOf(withoutTemporal(url))
-    for (const name of classes) for (const days of [900, 800, 0]) await writers[name]!(days)
-    const before = await retentionDryRun(sql, retained, settings)
-    expect(before.map(({ class: name, rows }) => [name, rows])).toEqual(classes.map((name) => [name, 2]))
-    expect((await showRetention(context, retained)).text).toMatch(
-      /^class .*\nleads +730 +2 .*\nattempts +30 +2 /,
-    )
-    const { json } = await runNow(context, [retainedAs('leads')])
-    expect(json).toEqual({ removed: { leads: 2 } })
-    expect((await runNow(context, retained)).json).toEqual({
-      removed: Object.fromEntries(classes.map((name) => [name, name === 'leads' ? 0 : 2])),
-    })
-    const after = await retentionDryRun(sql, retained, settings)
-    expect(after.map(({ rows }) => rows)).toEqual(classes.map(() => 0))
-    expect((await auditOf(context)).map(({ actor, action }) => [actor, action])).toContainEqual([
-      'tester',
-      'retention.run',
-    ])
-  })
-
-  it('takes no default of staff in production: the workers may keep it for longer', async () => {
-    const staff = await contextOf({ ...withoutTemporal(url), RETENTION_LEADS_DAYS: 'off' })
-    const context = { ...staff, config: { ...staff.config, ENVIRONMENT: 'production' as const } }
-    const others = ['ATTEMPTS', 'NOTICES', 'ENDPOINTS'].map((name) => `RETENTION_${name}_DAYS`)
-    const lacking = `Set ${others.join(', ')} as the workers have them`
-    await expect(runNow(context, [retainedAs('leads')])).rejects.toThrow(lacking)
-    await expect(showRetention(context, retained)).rejects.toThrow(lacking)
+  it('counts in a dry run what a run removes', async () => {
+    const context = await contextOf({ ...withoutTemporal(url), RETENTION_NOTICES_DAYS: 'off' })
+    for (const name of retainedNames) for (const days of [900, 800, 0]) await writers[name](days)
+    const { json, text } = await retention(context, { dryRun: true })
+    const counts = retainedNames.map((name) => [name, name === 'notices' ? 0 : 2])
+    expect(json.classes?.map(({ class: name, rows }) => [name, rows])).toEqual(counts)
+    expect(text).toMatch(/^class .*\nleads +730 +2 .*\nattempts +30 +2 (.*\n)*notices +off +0 +-\n/)
+    for (const name of retainedNames) expect(await run(name)).toBe(2)
   })
 
   it('goes on with the other classes where one fails, and is tried again', async () => {
-    for (const name of classes) await writers[name]!(900)
+    for (const name of retainedNames) await writers[name](900)
     const ended = jest.fn()
     const log = { warn: jest.fn() }
-    const removals = removalsOf({ sql, config: settings }, retained)
     const observe = { removed: () => {}, scheduleEnded: ended }
-    const removeOld = removeOldActivity({ removals, observe, log })
-    const runOnce = () => new MockActivityEnvironment().run(removeOld)
+    const activity = removeOldActivity({
+      removeOld: (name, options) => removeOld({ sql, config, ...options }, name),
+      observe,
+      log,
+    })
+    const runOnce = () => new MockActivityEnvironment().run(activity)
     await raw`revoke delete on notices from referrals_service`.execute(ownerSql)
     await expect(runOnce()).rejects.toThrow('permission denied')
     await raw`grant delete on notices to referrals_service`.execute(ownerSql)
     expect(log.warn.mock.calls).toMatchObject([[{ class: 'notices' }, expect.anything()]])
     expect(ended).not.toHaveBeenCalled()
-    const others = Object.fromEntries(classes.map((name) => [name, name === 'notices' ? 1 : 0]))
+    const others = Object.fromEntries(retainedNames.map((name) => [name, name === 'notices' ? 1 : 0]))
     expect(await runOnce()).toEqual(others)
     expect(ended).toHaveBeenCalledWith('retention')
   })
 
-  it('reads a few pages for a batch, however many rows it keeps', async () => {
-    await lead()
-    await raw`
-      insert into leads (partner_id, personal, status, next_position, next_sequence,
-        last_event_at, created_at, updated_at, closed_at, close_reason)
-      select ${partnerId}, 'sealed', 'score_update', 2, 2, now(), now(), now(),
-        now() - n * interval '1 minute', 'withdrew'
-      from generate_series(1, 30000) as n`.execute(sql)
-    await raw`analyze leads`.execute(ownerSql)
-    const { rows } = await raw<{ 'QUERY PLAN': string }>`
-      explain select id from leads where closed_at is not null and erased_at is null and held_at is null
-        and closed_at < now() - 730 * interval '1 day' order by closed_at, id limit 100`.execute(sql)
-    expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('leads_ended_index')
+  it('stops before it removes anything while a clock is wrong', async () => {
+    const isThere = await writers.leads(800)
+    const wrong = Date.now() + 400_000
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => wrong)
+    await expect(run('leads')).rejects.toThrow('minutes apart')
+    clock.mockRestore()
+    expect(await isThere()).toBe(true)
   })
 })

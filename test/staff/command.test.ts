@@ -131,22 +131,14 @@ describe('the staff command', () => {
 
   it.each([
     ['an unknown milestone', ['milestone', '1', 'paid'], 'Use one of client_account_created, '],
-    ['lead_received', ['milestone', '1', 'lead_received'], 'Use one of client_account_created, '],
-    ['a misspelt milestone', ['milestone', '1', 'contract-sign'], 'Use one of client_account_created, '],
     [
       'another spelling of a state',
       ['delivery', 'replay', '--partner', '1', '--state', 'given-up'],
       'Use one of ',
     ],
     ['what is no id', ['partner', 'show', 'x'], "'x' is not valid as <partner>. Use the partner’s number"],
-    ['a misspelt class', ['retention', 'run', '--class', 'lead'], 'Use one of '],
-    ['a misspelt stop', ['lead', 'advance', '1', '--to', 'score_update'], 'Use one of '],
     ['neither on nor off', ['partner', 'self-service', '1', 'yes'], 'Use one of on, off.'],
-    [
-      'an unknown command',
-      ['lead', 'xyzzy'],
-      "unknown command 'xyzzy': lead has show, close, list, export, ",
-    ],
+    ['an unknown command', ['lead', 'xyzzy'], "unknown command 'xyzzy'"],
     ['what is not JSON', ['milestone', '1', 'score_update', '--payload', '{gain}'], 'It is not JSON'],
     ['an id with a space', ['milestone', '1', 'score_update', '--id', 'a b'], 'Use 1 to 255 visible ASCII'],
     ['a reason in words', ['lead', 'close', '1', '--reason', 'has moved'], 'Use one of withdrew, '],

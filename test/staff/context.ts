@@ -4,10 +4,9 @@ import { hostname, userInfo } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { readConfig, readTemporal } from '../../src/config.ts'
-import { carryOut as commandLine } from '../../src/staff/command-line.ts'
 import { type StaffContext, openContext } from '../../src/staff/context.ts'
-import { explainDenial, failureOf } from '../../src/staff/refusal.ts'
-import { staffProgram } from '../../src/staff/program.ts'
+import { carryOut as commandLine, staffProgram } from '../../src/staff/program.ts'
+import { failureOf } from '../../src/staff/refusal.ts'
 import { atEnd } from '../support/at-end.ts'
 import { preload } from '../support/processes.ts'
 
@@ -73,10 +72,10 @@ export async function carryOut(environment: Record<string, string>, commands: st
   for (const command of commands) {
     const program = staffProgram((act) => async (...args) => {
       const answer = await act(context, ...args)
-      if ('print' in answer) await answer.print(true, async () => {})
+      if ('print' in answer) await answer.print(async () => {})
     })
     await program.parseAsync(command, { from: 'user' }).catch(async (error: unknown) => {
-      refusals.push(failureOf(explainDenial(error)).message)
+      refusals.push(failureOf(error).message)
     })
   }
   return refusals

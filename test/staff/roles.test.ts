@@ -60,6 +60,8 @@ describe('with a login of their own, staff', () => {
     ['audit', 'list'],
     ['audit', 'export'],
     ['encryption', 'show'],
+    ['attention'],
+    ['retention', '--dry-run'],
   ]
   const commandsThatAct = () => [
     ['partner', 'add', 'Second Lender', '--contact', 'tech@lender.example'],
@@ -74,10 +76,10 @@ describe('with a login of their own, staff', () => {
     ['endpoint', 'resume', `${partner.id}`],
     ['endpoint', 'test', `${partner.id}`],
     ['milestone', `${lead}`, 'contract_signed'],
-    ['lead', 'advance', `${lead}`, '--days', '1'],
     ['delivery', 'replay', '--partner', `${partner.id}`, '--state', 'all'],
     ['workflow', 'rebuild'],
     ['lead', 'close', `${lead}`, '--reason', 'withdrew'],
+    ['retention'],
     ['record', 'restored'],
   ]
 

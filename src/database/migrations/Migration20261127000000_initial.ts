@@ -24,13 +24,6 @@ create table api_keys (
   last_used_at timestamptz
 );
 create index api_keys_partner_id_index on api_keys (partner_id);
-
-create table exports (
-  partner_id int primary key
-    constraint exports_partner_id_foreign references partners on update cascade on delete restrict,
-  lease uuid not null,
-  leased_until timestamptz not null
-);
 `
 
 /** Where webhooks go, how they are signed, and which URL is to take their place. */
@@ -323,16 +316,6 @@ create table encryption_keys (
 );
 `
 
-/** How far retention has come. */
-export const retention = `
-create table retention_runs (
-  class text primary key,
-  ran_at timestamptz,
-  removed int not null default 0,
-  done_up_to text not null default ''
-);
-`
-
 /** What only a sandbox has: endpoints of ours. */
 export const sandbox = `
 create table sinks (
@@ -372,7 +355,7 @@ create index sink_webhooks_partner_index on sink_webhooks (partner_id, id);
  */
 export class Migration20261127000000_initial extends Migration {
   override up(): void {
-    const files = [record, partners, leads, endpoints, deliveries, audit, retention, sandbox]
+    const files = [record, partners, leads, endpoints, deliveries, audit, sandbox]
     for (const statements of files) this.addSql(statements)
   }
 }

@@ -2,7 +2,6 @@ import type { Sql } from '../../../src/database/sql.ts'
 import { readBacklog } from '../../../src/deliveries/daily.ts'
 import { finishAttempt } from '../../../src/deliveries/finish-attempt.ts'
 import { findDeliveries } from '../../../src/deliveries/list-deliveries.ts'
-import { oldAttempts } from '../../../src/deliveries/attempt.ts'
 import { BEGINNING, eventsAfter } from '../../../src/leads/event-feed.ts'
 import { leadPage } from '../../../src/leads/list-leads.ts'
 import type { WebhookBody } from '../../../src/leads/new-lead.ts'
@@ -21,7 +20,6 @@ const TIMES = 200
 const BATCHES = 10
 const PAGE = 50
 const PARTNER = 1
-const DAYS = 30
 const NEW_LEAD = { ...LEAD, partner_lead_id: null, fico_range: null, loan_officer_id: null, notes: null }
 const SIGNED = { at: new Date(), signature: 'v1,signature' }
 const ACCEPTED = {
@@ -66,9 +64,6 @@ export async function hotStatements(
     await finishAttempt(sql, { ...required(recorded?.started), signed: SIGNED }, ACCEPTED)
   })
   await measure('what waits, for the metrics', () => readBacklog(sql), BATCHES)
-  const settings = { RETENTION_ATTEMPTS_DAYS: DAYS }
-  await measure('500 old attempts emptied', () => oldAttempts.remove(sql, DAYS, settings), BATCHES)
-  await measure('old attempts counted, for a dry run', () => oldAttempts.count(sql, DAYS), 1)
   return costs
 }
 

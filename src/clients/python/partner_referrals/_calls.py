@@ -99,7 +99,7 @@ class Calls:
         return answer
 
     def export_lead(self, request: types.ExportLeadRequest) -> types.ExportLeadResponse:
-        """Export all data of a lead. Returns everything that is kept of a borrower, for example to answer the borrower’s own request. The response is streamed: it is complete if it is valid JSON. Events and webhooks that are recorded meanwhile may be in it or not. Exports are made one at a time."""
+        """Export all data of a lead. Returns everything that is kept of a borrower, for example to answer the borrower’s own request. It is of one moment. Exports are made one at a time."""
         answer: types.ExportLeadResponse = self._call("POST", "/export-lead", request)
         return answer
 

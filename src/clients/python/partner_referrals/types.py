@@ -410,91 +410,11 @@ class ExportLeadResponse(TypedDict):
     data: ExportedLead
 
 
-class ExportedAction(TypedDict):
-    at: Timestamp
-    action: str
-    """What was done, for example `milestone` or `lead.close`."""
-    outcome: Literal["begun", "done", "failed", "unknown"]
-    """How it went."""
-    by: str
-    """`key <id>` for one of your API keys, `staff` for ours."""
-
-
-class ExportedAttempt(TypedDict):
-    number: int
-    """Counts the requests with this `webhook-id` from 1."""
-    trigger: AttemptTrigger
-    started_at: Timestamp
-    finished_at: Timestamp | None
-    duration_ms: int | None
-    """`None` while it is in progress."""
-    address: str | None
-    """The IP address of your endpoint that was called."""
-    status: int | None
-    """The HTTP status of your endpoint; `None` if it did not respond."""
-    error_code: str | None
-    """What went wrong, for example `http_error`, `timeout` or `connection_refused`; `None` if nothing did. New ones may be added."""
-    hint: str | None
-    """How to fix the failure."""
-    response_headers: StringMap | None
-    response_body: str | None
-    """What your endpoint answered, cut off after a few kilobytes."""
-
-
-class ExportedDelivery(TypedDict):
-    sequence: int
-    """Counts the lead’s webhooks from 1; it does not count other events."""
-    event_id: str
-    """The event. Its webhook has the same `webhook-id`."""
-    state: DeliveryState
-    body: str
-    """The bytes that every attempt signs and sends."""
-    next_attempt_at: Timestamp | None
-    settled_at: Timestamp | None
-    attempts: list[ExportedAttempt]
-    """Oldest first."""
-
-ExportedEvent: TypeAlias = 'LeadReceivedExportedEvent | ScoreUpdateExportedEvent | MilestoneExportedEvent | OtherExportedEvent'
-
-
-class ExportedFields(TypedDict):
-    lead_id: int
-    """The lead: its `lead_id` in requests."""
-    partner_id: int
-    """Your account."""
-    first_name: str
-    """Borrower’s first name."""
-    last_name: str
-    """Borrower’s last name."""
-    email: str
-    """Borrower’s email address."""
-    phone: str
-    """Borrower’s phone number, as you sent it."""
-    partner_lead_id: str | None
-    """Your own identifier for the borrower."""
-    fico_range: str | None
-    """The borrower’s FICO range when you referred them."""
-    loan_officer_id: str | None
-    """The loan officer who handles the borrower."""
-    notes: str | None
-    """Why the application was declined."""
-    metadata: StringMap
-    status: LeadStatus
-    created_at: Timestamp
-    updated_at: Timestamp
-
-
-class ExportedIdempotencyKey(TypedDict):
-    key: str
-    """The `Idempotency-Key` of create-lead."""
-    created_at: Timestamp
-
-
 class ExportedLead(TypedDict):
     about: StringMap
     """What each part is."""
     exported_at: Timestamp
-    lead: ExportedFields
+    lead: dict[str, Any]
     """The borrower’s data as the partner sent it, with notes and metadata, and the status."""
     onboarding_email: dict[str, Any]
     """The email that welcomes the borrower, and why it was not sent if it was not."""
@@ -503,16 +423,16 @@ class ExportedLead(TypedDict):
     score_updates: dict[str, Any]
     """The date from which score updates are counted, every 45 days."""
     closing: dict[str, Any]
-    """When the lead was closed, 30 days after mortgage_ready or by whom, and why. get-lead has a closing that waits."""
+    """When the lead was closed, 30 days after mortgage_ready or by whom, and why."""
     workflow: dict[str, Any]
     """The lead’s workflow in Temporal. It holds ids, states and dates, and what senders put into signals; no name, address or phone number."""
-    idempotency_keys: list[ExportedIdempotencyKey]
+    idempotency_keys: list[dict[str, Any]]
     """The Idempotency-Key of the request that created the lead, kept for 24 hours."""
-    events: list[ExportedEvent]
+    events: list[dict[str, Any]]
     """The history, oldest first."""
-    deliveries: list[ExportedDelivery]
+    deliveries: list[dict[str, Any]]
     """The webhooks about the lead, in their order: the body that each attempt sends, and what the partner’s endpoint answered."""
-    actions: list[ExportedAction]
+    actions: list[dict[str, Any]]
     """What the partner’s keys and staff did with the lead, and when staff looked at it, oldest first."""
 
 
@@ -721,18 +641,6 @@ class LeadReceivedEvent(TypedDict):
     """When it happened."""
 
 
-class LeadReceivedExportedEvent(TypedDict):
-    event_name: Literal["lead_received"]
-    """The milestone."""
-    event_payload: LeadReceivedPayload | None
-    created_at: Timestamp
-    """When it happened."""
-    event_id: str
-    """The event. Its webhook has the same `webhook-id`."""
-    sequence: int | None
-    """Its place among the lead’s webhooks; `None` for an event that is not sent."""
-
-
 class LeadReceivedFeedEvent(TypedDict):
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
@@ -873,18 +781,6 @@ MilestoneEventName: TypeAlias = 'Literal["client_account_created", "credit_scan_
 """A milestone without a payload."""
 
 
-class MilestoneExportedEvent(TypedDict):
-    event_name: MilestoneEventName
-    event_payload: None
-    """These milestones have none."""
-    created_at: Timestamp
-    """When it happened."""
-    event_id: str
-    """The event. Its webhook has the same `webhook-id`."""
-    sequence: int | None
-    """Its place among the lead’s webhooks; `None` for an event that is not sent."""
-
-
 class MilestoneFeedEvent(TypedDict):
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
@@ -955,8 +851,6 @@ class OldestWaiting(TypedDict):
     waiting_since: Timestamp
     """When the event was recorded, UTC. In a sandbox, `created_at` of the event can be later: it follows the clock of the lead."""
 
-OnboardingEmailRefusal: TypeAlias = 'Literal["address_limit"]'
-
 
 class OtherEvent(TypedDict):
     event_name: OtherName
@@ -964,18 +858,6 @@ class OtherEvent(TypedDict):
     event_payload: dict[str, Any] | None
     created_at: Timestamp
     """When it happened."""
-
-
-class OtherExportedEvent(TypedDict):
-    event_name: OtherName
-    """One that was added later."""
-    event_payload: dict[str, Any] | None
-    created_at: Timestamp
-    """When it happened."""
-    event_id: str
-    """The event. Its webhook has the same `webhook-id`."""
-    sequence: int | None
-    """Its place among the lead’s webhooks; `None` for an event that is not sent."""
 
 
 class OtherFeedEvent(TypedDict):
@@ -1171,18 +1053,6 @@ class ScoreUpdateEvent(TypedDict):
     event_payload: ScoreGains
     created_at: Timestamp
     """When it happened."""
-
-
-class ScoreUpdateExportedEvent(TypedDict):
-    event_name: Literal["score_update"]
-    """The milestone."""
-    event_payload: ScoreGains
-    created_at: Timestamp
-    """When it happened."""
-    event_id: str
-    """The event. Its webhook has the same `webhook-id`."""
-    sequence: int | None
-    """Its place among the lead’s webhooks; `None` for an event that is not sent."""
 
 
 class ScoreUpdateFeedEvent(TypedDict):

@@ -706,137 +706,6 @@ export interface ExportLeadResponse {
   data: ExportedLead
 }
 
-export interface ExportedAction {
-  at: Timestamp
-  /**
-   * What was done, for example `milestone` or `lead.close`.
-   */
-  action: string
-  /**
-   * How it went.
-   */
-  outcome: 'begun' | 'done' | 'failed' | 'unknown'
-  /**
-   * `key <id>` for one of your API keys, `staff` for ours.
-   */
-  by: string
-}
-
-export interface ExportedAttempt {
-  /**
-   * Counts the requests with this `webhook-id` from 1.
-   */
-  number: number
-  trigger: AttemptTrigger
-  started_at: Timestamp
-  finished_at: Timestamp | null
-  /**
-   * `null` while it is in progress.
-   */
-  duration_ms: number | null
-  /**
-   * The IP address of your endpoint that was called.
-   */
-  address: string | null
-  /**
-   * The HTTP status of your endpoint; `null` if it did not respond.
-   */
-  status: number | null
-  /**
-   * What went wrong, for example `http_error`, `timeout` or `connection_refused`; `null` if nothing did. New ones may be added.
-   */
-  error_code: string | null
-  /**
-   * How to fix the failure.
-   */
-  hint: string | null
-  response_headers: StringMap | null
-  /**
-   * What your endpoint answered, cut off after a few kilobytes.
-   */
-  response_body: string | null
-}
-
-export interface ExportedDelivery {
-  /**
-   * Counts the lead’s webhooks from 1; it does not count other events.
-   */
-  sequence: number
-  /**
-   * The event. Its webhook has the same `webhook-id`.
-   */
-  event_id: string
-  state: DeliveryState
-  /**
-   * The bytes that every attempt signs and sends.
-   */
-  body: string
-  next_attempt_at: Timestamp | null
-  settled_at: Timestamp | null
-  /**
-   * Oldest first.
-   */
-  attempts: ExportedAttempt[]
-}
-
-export type ExportedEvent =
-  LeadReceivedExportedEvent | ScoreUpdateExportedEvent | MilestoneExportedEvent | OtherExportedEvent
-
-export interface ExportedFields {
-  /**
-   * The lead: its `lead_id` in requests.
-   */
-  lead_id: number
-  /**
-   * Your account.
-   */
-  partner_id: number
-  /**
-   * Borrower’s first name.
-   */
-  first_name: string
-  /**
-   * Borrower’s last name.
-   */
-  last_name: string
-  /**
-   * Borrower’s email address.
-   */
-  email: string
-  /**
-   * Borrower’s phone number, as you sent it.
-   */
-  phone: string
-  /**
-   * Your own identifier for the borrower.
-   */
-  partner_lead_id: string | null
-  /**
-   * The borrower’s FICO range when you referred them.
-   */
-  fico_range: string | null
-  /**
-   * The loan officer who handles the borrower.
-   */
-  loan_officer_id: string | null
-  /**
-   * Why the application was declined.
-   */
-  notes: string | null
-  metadata: StringMap
-  status: LeadStatus
-  created_at: Timestamp
-  updated_at: Timestamp
-}
-
-export interface ExportedIdempotencyKey {
-  /**
-   * The `Idempotency-Key` of create-lead.
-   */
-  key: string
-  created_at: Timestamp
-}
-
 export interface ExportedLead {
   /**
    * What each part is.
@@ -846,68 +715,63 @@ export interface ExportedLead {
   /**
    * The borrower’s data as the partner sent it, with notes and metadata, and the status.
    */
-  lead: ExportedFields
+  lead: {
+    [k: string]: unknown
+  }
   /**
    * The email that welcomes the borrower, and why it was not sent if it was not.
    */
   onboarding_email: {
-    sent_at: Timestamp | null
-    /**
-     * `address_limit`: the address got as many within 24 hours as an address may.
-     */
-    not_sent_because: OnboardingEmailRefusal | null
+    [k: string]: unknown
   }
   /**
    * In a sandbox, by how many seconds the lead’s clock was advanced.
    */
   clock: {
-    /**
-     * How far the sandbox advanced it; 0 in production.
-     */
-    seconds_ahead: number
+    [k: string]: unknown
   }
   /**
    * The date from which score updates are counted, every 45 days.
    */
   score_updates: {
-    since: Timestamp | null
+    [k: string]: unknown
   }
   /**
-   * When the lead was closed, 30 days after mortgage_ready or by whom, and why. get-lead has a closing that waits.
+   * When the lead was closed, 30 days after mortgage_ready or by whom, and why.
    */
   closing: {
-    closed_at: Timestamp | null
-    /**
-     * Such as `withdrew` or `mortgage_ready`; new ones may be added. `null` while the lead is open.
-     */
-    reason: string | null
+    [k: string]: unknown
   }
   /**
    * The lead’s workflow in Temporal. It holds ids, states and dates, and what senders put into signals; no name, address or phone number.
    */
   workflow: {
-    /**
-     * Its id in Temporal.
-     */
-    workflow_id: string
-    started_at: Timestamp | null
+    [k: string]: unknown
   }
   /**
    * The Idempotency-Key of the request that created the lead, kept for 24 hours.
    */
-  idempotency_keys: ExportedIdempotencyKey[]
+  idempotency_keys: {
+    [k: string]: unknown
+  }[]
   /**
    * The history, oldest first.
    */
-  events: ExportedEvent[]
+  events: {
+    [k: string]: unknown
+  }[]
   /**
    * The webhooks about the lead, in their order: the body that each attempt sends, and what the partner’s endpoint answered.
    */
-  deliveries: ExportedDelivery[]
+  deliveries: {
+    [k: string]: unknown
+  }[]
   /**
    * What the partner’s keys and staff did with the lead, and when staff looked at it, oldest first.
    */
-  actions: ExportedAction[]
+  actions: {
+    [k: string]: unknown
+  }[]
 }
 
 /**
@@ -1256,26 +1120,6 @@ export interface LeadReceivedEvent {
   created_at: Timestamp
 }
 
-export interface LeadReceivedExportedEvent {
-  /**
-   * The milestone.
-   */
-  event_name: 'lead_received'
-  event_payload: LeadReceivedPayload | null
-  /**
-   * When it happened.
-   */
-  created_at: Timestamp
-  /**
-   * The event. Its webhook has the same `webhook-id`.
-   */
-  event_id: string
-  /**
-   * Its place among the lead’s webhooks; `null` for an event that is not sent.
-   */
-  sequence: number | null
-}
-
 export interface LeadReceivedFeedEvent {
   /**
    * The event. Its webhook has the same `webhook-id`.
@@ -1539,26 +1383,6 @@ export type MilestoneEventName =
   | 'escrow_funded'
   | 'mortgage_ready'
 
-export interface MilestoneExportedEvent {
-  event_name: MilestoneEventName
-  /**
-   * These milestones have none.
-   */
-  event_payload: null
-  /**
-   * When it happened.
-   */
-  created_at: Timestamp
-  /**
-   * The event. Its webhook has the same `webhook-id`.
-   */
-  event_id: string
-  /**
-   * Its place among the lead’s webhooks; `null` for an event that is not sent.
-   */
-  sequence: number | null
-}
-
 export interface MilestoneFeedEvent {
   /**
    * The event. Its webhook has the same `webhook-id`.
@@ -1679,8 +1503,6 @@ export interface OldestWaiting {
   waiting_since: Timestamp
 }
 
-export type OnboardingEmailRefusal = 'address_limit'
-
 export interface OtherEvent {
   /**
    * One that was added later.
@@ -1693,28 +1515,6 @@ export interface OtherEvent {
    * When it happened.
    */
   created_at: Timestamp
-}
-
-export interface OtherExportedEvent {
-  /**
-   * One that was added later.
-   */
-  event_name: OtherName
-  event_payload: {
-    [k: string]: unknown
-  } | null
-  /**
-   * When it happened.
-   */
-  created_at: Timestamp
-  /**
-   * The event. Its webhook has the same `webhook-id`.
-   */
-  event_id: string
-  /**
-   * Its place among the lead’s webhooks; `null` for an event that is not sent.
-   */
-  sequence: number | null
 }
 
 export interface OtherFeedEvent {
@@ -2038,26 +1838,6 @@ export interface ScoreUpdateEvent {
    * When it happened.
    */
   created_at: Timestamp
-}
-
-export interface ScoreUpdateExportedEvent {
-  /**
-   * The milestone.
-   */
-  event_name: 'score_update'
-  event_payload: ScoreGains
-  /**
-   * When it happened.
-   */
-  created_at: Timestamp
-  /**
-   * The event. Its webhook has the same `webhook-id`.
-   */
-  event_id: string
-  /**
-   * Its place among the lead’s webhooks; `null` for an event that is not sent.
-   */
-  sequence: number | null
 }
 
 export interface ScoreUpdateFeedEvent {
@@ -2512,7 +2292,7 @@ export interface Calls {
   listLeads: { request: ListLeadsRequest; response: ListLeadsResponse }
   /** Close a lead. Closes a lead for good, for example because the borrower withdrew. What has happened by then is recorded; then no more milestones are recorded, and no more score updates are made. Open webhooks are still sent. get-lead and list-leads show when it was closed. A repeat changes nothing, and returns when and why the lead was closed. After a 503 the lead may still be closed: send the request again. */
   closeLead: { request: CloseLeadRequest; response: CloseLeadResponse }
-  /** Export all data of a lead. Returns everything that is kept of a borrower, for example to answer the borrower’s own request. The response is streamed: it is complete if it is valid JSON. Events and webhooks that are recorded meanwhile may be in it or not. Exports are made one at a time. */
+  /** Export all data of a lead. Returns everything that is kept of a borrower, for example to answer the borrower’s own request. It is of one moment. Exports are made one at a time. */
   exportLead: { request: ExportLeadRequest; response: ExportLeadResponse }
   /** Erase a borrower’s personal data. Erases the personal data of a lead at once and for good: name, email address, phone number, notes, metadata, and what belongs to them. No more webhooks are sent, and calls for the lead return 404, as for a lead that does not exist. list-events and get-deliveries keep its ids and milestones. With an `Idempotency-Key`, a repeat within 24 hours gets the same response. */
   eraseLead: { request: EraseLeadRequest; response: EraseLeadResponse }

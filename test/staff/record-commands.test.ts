@@ -3,7 +3,10 @@ import { sql as raw } from 'kysely'
 import { recordAudit } from '../../src/audit.ts'
 import type { Sql } from '../../src/database/sql.ts'
 import { openDatabase } from '../support/open-database.ts'
-import { staff, withoutTemporal } from './context.ts'
+import { requireDeployment } from '../../src/database/deployment.ts'
+import { moment } from '../../src/staff/arguments.ts'
+import { restored } from '../../src/staff/record-commands.ts'
+import { auditOf, contextOf, staff, withoutTemporal } from './context.ts'
 
 describe('staff audit', () => {
   let sql: Sql
@@ -33,8 +36,8 @@ describe('staff audit', () => {
         .trim()
         .split('\n')
         .map((line) => (JSON.parse(line) as { id: number }).id)
-    expect(ids(await exported('--from', '2026-03-02', '--to', '2026-03-04T12:00'))).toEqual([7, 8])
-    expect(await exported('--to', '2026-02-01')).toBe('')
+    expect(ids(await exported('--since', '2026-03-02', '--until', '2026-03-04T12:00'))).toEqual([7, 8])
+    expect(await exported('--until', '2026-02-01')).toBe('')
   })
 
   it('export prints them all, page by page, oldest first', async () => {
@@ -68,4 +71,35 @@ describe('staff audit', () => {
     const shown = await staff(environment, ['audit', 'list', '--actor', 'Kim'])
     expect(shown.stdout).toMatch(/^row +at +who .*\n6 .* Kim +other +done [^\n]*\n$/)
   })
+})
+
+describe('staff record restored', () => {
+  it('begins another epoch, and keeps who said so', async () => {
+    const context = await contextOf(withoutTemporal((await openDatabase()).url))
+    await requireDeployment(context.sql, 'sandbox')
+    const { epoch } = (await restored(context)).json
+    expect((await restored(context)).json.epoch).toBeGreaterThan(epoch)
+    expect(await auditOf(context)).toEqual([
+      expect.objectContaining({ action: 'record.restored', outcome: 'done', detail: { epoch } }),
+      expect.objectContaining({ action: 'record.restored' }),
+    ])
+  })
+})
+
+describe('the moment of --since', () => {
+  it.each([
+    ['2026-03-02T15:04:05.120Z', '2026-03-02T15:04:05.120Z'],
+    ['2026-03-02 15:04:05', '2026-03-02T15:04:05Z'],
+    ['2026-03-02 15:04 UTC', '2026-03-02T15:04:00Z'],
+    ['2026-03-02', '2026-03-02T00:00:00Z'],
+  ])('can be %s', (text, expected) => {
+    expect(moment(text)).toEqual(new Date(expected))
+  })
+
+  it.each(['', '2026', '2026-13-02', '2026-03-02T25:00', '2026-03-02T15', 'yesterday'])(
+    'cannot be %j',
+    (text) => {
+      expect(() => moment(text)).toThrow('Use a time')
+    },
+  )
 })

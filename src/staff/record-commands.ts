@@ -1,0 +1,70 @@
+import type { Command } from 'commander'
+import { type AuditFilter, auditRows, findAudit } from '../audit.ts'
+import { raiseEpoch } from '../database/deployment.ts'
+import { type Printed, table } from './answer.ts'
+import { leadArgument, moment, partnerArgument, rows } from './arguments.ts'
+import type { Run, StaffContext } from './context.ts'
+
+/** Adds the nouns `record` and `audit`. */
+export function addRecordCommands(program: Command, run: Run): void {
+  program
+    .command('record')
+    .description('the record in PostgreSQL')
+    .command('restored')
+    .description(
+      'say that PostgreSQL was restored, or failed over with lost commits, before the processes start: ids and sequences are left out, workflows go on with what the record has, and the partners are told',
+    )
+    .action(run(restored))
+  const audit = program.command('audit').description('who did what: rows that never change')
+  const ofTime = (name: string) =>
+    audit
+      .command(name)
+      .option('--since <time>', 'from this time on', moment)
+      .option('--until <time>', 'before this time', moment)
+  ofTime('list')
+    .description('newest first')
+    .option('--partner <partner>', 'only about this partner', partnerArgument)
+    .option('--lead <lead>', 'only about this lead', leadArgument)
+    .option('--actor <name>', 'only by this person, or this key: "key 12"')
+    .option('--action <action>', 'only this action, such as endpoint.set')
+    .option('--limit <rows>', 'at most this many', rows, 100)
+    .action(run(list))
+  ofTime('export').description('print rows as JSON, one a line, oldest first').action(run(exportRows))
+}
+
+export async function restored({ change }: StaffContext) {
+  const epoch = await change(async ({ sql, audit }) => {
+    const raised = await raiseEpoch(sql)
+    await audit({ action: 'record.restored', detail: { epoch: raised } })
+    return raised
+  })
+  const text = `Began epoch ${epoch}. Erase again what was erased since: lead erase --from FILE, with the erasure log. Then start the processes: within five minutes, all workflows go on with what the record has, and the partners get a mail.`
+  return { json: { epoch }, text }
+}
+
+async function list({ sql }: StaffContext, filter: AuditFilter & { limit: number }) {
+  const found = await findAudit(sql, filter)
+  const text = table(found, {
+    row: 'id',
+    at: 'at',
+    who: 'actor',
+    action: 'action',
+    outcome: ({ outcome, begun_id: begun }) => (begun === null ? outcome : `${outcome} (of ${begun})`),
+    partner: 'partner_id',
+    lead: 'lead_id',
+    detail: ({ detail }) => detail && JSON.stringify(detail),
+    from: ({ os_user: user, host }) => user && `${user}@${host}`,
+    login: 'database_user',
+  })
+  const more =
+    found.length === filter.limit ? `\n\nOnly ${filter.limit} are listed. To see more: --limit.` : ''
+  return { json: { rows: found }, text: found.length === 0 ? 'There are no such rows.' : text + more }
+}
+
+async function exportRows({ sql }: StaffContext, filter: AuditFilter): Promise<Printed> {
+  return {
+    print: async (write) => {
+      for await (const row of auditRows(sql, filter)) await write(`${JSON.stringify(row)}\n`)
+    },
+  }
+}
