@@ -304,7 +304,6 @@ export const programs = {
     WORKER_WORKFLOW_TASKS: wholeNumber(2, 10_000, 'must be a whole number from 2 to 10000').default(20),
     WORKER_ACTIVITIES: wholeNumber(1, 10_000, 'must be a whole number from 1 to 10000').default(100),
     WORKER_CACHED_WORKFLOWS: wholeNumber(0, 100_000, 'must be a whole number from 0 to 100000').default(500),
-    WORKER_CALL_STACKS: flag.default(false),
     TEMPORAL_DEPLOYMENT_NAME: text.optional(),
     TEMPORAL_METRICS_PORT: wholeNumber(1, 65535, 'must be a port number from 1 to 65535').optional(),
   }),

@@ -48,7 +48,7 @@ export async function runWorker(settings: WorkerSettings): Promise<RunningWorker
   const { connectionOptions, namespace } = temporal
   log.info({ address: connectionOptions.address, namespace }, 'worker is starting')
   // the longest part of the start; it needs no connection, and meanwhile the servers may become ready
-  const bundle = await workflowBundle({ callStacks: config.WORKER_CALL_STACKS })
+  const bundle = await workflowBundle()
   const servers = await connectToServers(settings)
   settings.outage?.askWith(() => reachTemporal(servers.client))
   const { client, guard } = servers

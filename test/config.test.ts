@@ -79,7 +79,6 @@ describe('defaults', () => {
         SCORE_PROVIDER_RATE: 0,
         WORKER_ACTIVITIES: 100,
         WORKER_CACHED_WORKFLOWS: 500,
-        WORKER_CALL_STACKS: false,
         STARTUP_SECONDS: 10,
         WORKER_WORKFLOW_TASKS: 20,
       },

@@ -1,22 +1,12 @@
 import { setCurrentDetails, setDefaultSignalHandler, sleep } from '@temporalio/workflow'
-import type { certificationActivities, pingEndpointActivity } from '../activities/certify-endpoint.ts'
+import type { CheckOutcome } from '../activities/certify-endpoint.ts'
 import {
   type CertificationCheck,
   certificationChecks,
   type CertificationRequest,
   describeCheck,
 } from '../src/endpoints/certification-checks.ts'
-import { interruptible, policies } from './activities.ts'
-
-export type Activities = ReturnType<typeof certificationActivities> & {
-  pingEndpoint: ReturnType<typeof pingEndpointActivity>
-}
-
-const { certify, pingEndpoint } = interruptible<Activities>(policies.call)
-
-const { endCertification } = interruptible<Activities>(policies.step)
-
-type Outcome = NonNullable<Awaited<ReturnType<Activities['certify']>>>
+import { certify, endCertification } from './activities.ts'
 
 /**
  * Certifies the URL that a partner wants its webhooks at: id `certification-<candidate>-<time>`. One call after the other,
@@ -24,11 +14,10 @@ type Outcome = NonNullable<Awaited<ReturnType<Activities['certify']>>>
  */
 export async function certification(request: CertificationRequest): Promise<string> {
   setDefaultSignalHandler(() => {})
-  const outcomes = new Map<CertificationCheck, Outcome>()
+  const outcomes = new Map<CertificationCheck, CheckOutcome>()
   for (const check of certificationChecks) {
     // the host may not want our requests
-    const valid = outcomes.get('valid')
-    if (valid !== undefined && valid.result !== 'passed') await sleep('1 second')
+    if ((outcomes.get('valid')?.result ?? 'passed') !== 'passed') await sleep('1 second')
     setCurrentDetails(detailsOf(request, outcomes))
     const summary = `send ${describeCheck(check)}`
     const outcome = await certify.executeWithOptions({ summary }, [request, check])
@@ -46,7 +35,7 @@ const marks = { passed: '✓', failed: '✗', not_judged: '?' }
 /** What an operator reads in the Temporal Web UI. */
 function detailsOf(
   { candidate }: CertificationRequest,
-  outcomes: Map<CertificationCheck, Outcome>,
+  outcomes: Map<CertificationCheck, CheckOutcome>,
   result = 'running',
 ): string {
   const lines = certificationChecks.map((check) => {
@@ -56,10 +45,4 @@ function detailsOf(
   })
   const lost = 'Canceled or terminated, it goes on when its partner calls certify-endpoint again.'
   return [`Certification of candidate ${candidate}: **${result}**`, lines.join('\n'), lost].join('\n\n')
-}
-
-/** Sends the test request that a partner asked for: id `endpoint-ping-<endpoint_id>`. `null` if there is no URL. */
-export async function endpointPing(endpointId: number) {
-  setDefaultSignalHandler(() => {})
-  return pingEndpoint(endpointId)
 }

@@ -1,9 +1,55 @@
-import { CancellationScope, condition } from '@temporalio/workflow'
-import { deliverWebhook, requestAttempt } from './activities.ts'
+import { CancellationScope, condition, isCancellation } from '@temporalio/workflow'
+import type { Sent } from '../src/leads/referral-state.ts'
+import { deliverWebhook, refusalOf, requestAttempt, sendOnboardingEmail, welcomeLead } from './activities.ts'
 import { type Journey, note, webhookName } from './journey.ts'
-import { enter } from './phases.ts'
 import { publish } from './operator-view.ts'
-import { applyLast, settleBefore } from './standing.ts'
+import { enter } from './phases.ts'
+
+export function isUnwelcomed({ mailed, recordChanged }: Journey): boolean {
+  return !mailed && !recordChanged
+}
+
+/**
+ * Sends a new lead's first webhook and the borrower's onboarding email; the email alone where the webhook is settled. If
+ * that fails, `deliverNext` sends the webhook: neither waits for the other.
+ */
+export async function welcome(journey: Journey): Promise<void> {
+  if (journey.state.next === 1) await welcomeWithWebhook(journey)
+  publish(journey)
+  if (!journey.mailed) await mail(journey)
+}
+
+async function welcomeWithWebhook(journey: Journey): Promise<void> {
+  const { leadId, partnerId, seen } = journey.state
+  const summary = 'send webhook 1, lead_received, and the onboarding email'
+  enter(journey, 'webhooks', 'welcoming')
+  try {
+    const answer = await welcomeLead.executeWithOptions({ summary }, [leadId, partnerId])
+    applySent(journey, answer)
+    journey.mailed = answer.mailed
+    // once: a lead that has begun to play it has more than its first milestone
+    if (answer.scenario !== undefined && seen.length === 1)
+      journey.scenario ??= { name: answer.scenario, key: OF_ADDRESS, step: 0 }
+  } catch (error) {
+    if (isCancellation(error) || refusalOf(error)) throw error
+    note(journey, 'welcome', 'failed three times: webhook 1 and the onboarding email are tried apart')
+  } finally {
+    enter(journey, 'webhooks', 'idle')
+  }
+}
+
+/** The key of a scenario that the lead's address names: these take turns. */
+export const OF_ADDRESS = 'address'
+
+async function mail(journey: Journey): Promise<void> {
+  try {
+    await sendOnboardingEmail(journey.state.leadId)
+  } catch (error) {
+    if (isCancellation(error) || refusalOf(error)) throw error
+    note(journey, 'onboarding email', 'could not be sent for 7 days: it was given up')
+  }
+  journey.mailed = true
+}
 
 export function hasOpenWebhook({ state, phases, recordChanged }: Journey): boolean {
   return state.next <= state.last && phases.webhooks !== 'welcoming' && !recordChanged
@@ -15,19 +61,19 @@ export function hasOpenWebhook({ state, phases, recordChanged }: Journey): boole
  */
 export async function deliverNext(journey: Journey): Promise<void> {
   const { state, wakes } = journey
-  const { last, next } = state
+  const { leadId, last, next } = state
   if (journey.asked) {
-    await requestAttempt(state.leadId, next)
+    const summary = `ask for webhook ${next} to be tried now`
+    await requestAttempt.executeWithOptions({ summary }, [leadId, next])
     journey.asked = false
   }
   const answer = await send(journey)
-  if (answer.outcome === 'given_up') {
+  if (answer.outcome === 'given_up')
     note(
       journey,
       webhookName(journey, next),
-      `given up, and the next goes out: staff delivery list shows why`,
+      'given up, and the next goes out: staff delivery list shows why',
     )
-  }
   applyLast(journey, answer.last, last)
   settleBefore(journey, answer.next)
   if (answer.outcome !== 'held') return
@@ -50,4 +96,24 @@ async function send(journey: Journey) {
     journey.sending = undefined
     enter(journey, 'webhooks', 'idle')
   }
+}
+
+/** Applies the end of a first attempt. */
+export function applySent(journey: Journey, { delivered, failure }: Sent): void {
+  if (delivered !== undefined) settleBefore(journey, delivered + 1)
+  if (failure?.sequence === journey.state.next) journey.state.failure = failure
+}
+
+/** Applies the highest sequence. A record that has less than when the workflow asked went back: it is read again. */
+export function applyLast(journey: Journey, last: number, asked: number): void {
+  const { state } = journey
+  state.last = Math.max(state.last, last)
+  if (last < asked) journey.recordChanged = true
+}
+
+/** Makes `next` the first open webhook, and forgets the ones before it: they are in the record. */
+function settleBefore({ state, names }: Journey, next: number): void {
+  state.next = Math.max(state.next, next)
+  for (const sequence of Object.keys(names)) if (Number(sequence) < state.next) delete names[Number(sequence)]
+  if (state.failure !== null && state.failure.sequence < state.next) state.failure = null
 }

@@ -1,4 +1,5 @@
 import {
+  allHandlersFinished,
   condition,
   makeContinueAsNewFunc,
   setCurrentDetails,
@@ -8,17 +9,18 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import type { WakeProgress } from '../activities/wake-leads.ts'
+import { describeReason, type PingOutcome } from '../src/endpoints/endpoint-state.ts'
 import { HOUR_MS } from '../src/values.ts'
-import { describeReason } from '../src/endpoints/endpoint-state.ts'
 import {
   type EndpointReview,
   notify,
+  pingEndpoint,
   probeEndpoint,
   reviewEndpoint,
   setNextProbe,
   wakeLeads,
 } from './activities.ts'
-import { lookSignal, probeSignal } from './messages.ts'
+import { lookSignal, pingUpdate, probeSignal } from './messages.ts'
 
 /** The waits before the probes of a paused endpoint: the first, doubled each time up to the longest. */
 export interface ProbePace {
@@ -40,47 +42,51 @@ interface Carried {
 interface Memory extends Carried {
   endpointId: number
   pace: ProbePace
+  /** Counts what may have changed the record: signals, and the ends of emails and of test requests. */
   looks: number
-  probeNow: boolean
   mailing: boolean
-  /** Emails came to be sent while others were. */
-  mailAgain: boolean
+  /** The test request that is under way. */
+  ping: Promise<PingOutcome | null> | undefined
 }
 
 /**
- * Recovers a partner's endpoint and sends its emails: id `endpoint-<id>`, runs while the endpoint is paused, has leads
- * to wake or emails to send. Each round reads from PostgreSQL what to do.
+ * Recovers a partner's endpoint, sends its emails and test requests: id `endpoint-<id>`, runs while the endpoint is paused,
+ * has leads to wake or something to send. Each round reads from PostgreSQL what to do.
  */
 export async function endpoint(
   endpointId: number,
   pace: ProbePace = { firstMs: HOUR_MS, longestMs: 24 * HOUR_MS },
   carried: Carried = { since: '', probes: 0, nextProbeAt: 0, woken: { round: 0, leadId: 0 } },
 ): Promise<void> {
-  const memory = setup({
-    ...carried,
-    endpointId,
-    pace,
-    looks: 0,
-    probeNow: false,
-    mailing: false,
-    mailAgain: false,
-  })
+  const memory = setup({ ...carried, endpointId, pace, looks: 0, mailing: false, ping: undefined })
   for (;;) {
     const { looks } = memory
     const review = await reviewEndpoint(endpointId)
     if (review === null) return
-    resetProbes(memory, review)
+    const isPaused = review.state === 'paused'
+    // what people paused, people have to resume
+    const isProbed = isPaused && review.pausedBy === 'service'
+    if (isPaused && review.since !== memory.since) resetProbes(memory, review)
     setCurrentDetails(detailsOf(memory, review))
+    const probeMs = isProbed ? memory.nextProbeAt - Date.now() : Infinity
     // for its partner and staff to read: the email about the pause says it, too
-    if (isProbed(review) && review.nextProbeAt !== memory.nextProbeAt)
+    if (isProbed && probeMs > 0 && review.nextProbeAt !== memory.nextProbeAt)
       await setNextProbe(endpointId, review.since, memory.nextProbeAt)
     if (review.unsent > 0) void mail(memory)
-    if (review.state === 'paused') await rest(memory, review, looks)
-    else if (review.isWaking) await wakeNext(memory)
-    else if (memory.mailing) await condition(() => !memory.mailing || memory.looks !== looks)
-    else if (review.owed !== null) await condition(() => memory.looks !== looks, HOUR_MS)
-    else return
-    if (workflowInfo().continueAsNewSuggested) {
+    if (probeMs <= 0) await probe(memory)
+    else if (!isPaused && review.isWaking) await wakeNext(memory)
+    else {
+      const isBusy = memory.mailing || !allHandlersFinished()
+      if (!isPaused && review.owed === null && !isBusy) return
+      // the limit of an hour holds its email back
+      const mailMs = review.owed !== null && review.unsent === 0 ? HOUR_MS : Infinity
+      const looked = () => memory.looks !== looks
+      if (probeMs <= mailMs && isProbed)
+        await condition(looked, probeMs, { summary: `probe ${memory.probes + 1}` })
+      else if (mailMs < Infinity) await condition(looked, mailMs)
+      else await condition(looked)
+    }
+    if (workflowInfo().continueAsNewSuggested && allHandlersFinished()) {
       const { since, probes, nextProbeAt, woken } = memory
       await makeContinueAsNewFunc<typeof endpoint>()(endpointId, pace, { since, probes, nextProbeAt, woken })
     }
@@ -91,46 +97,44 @@ function setup(memory: Memory): Memory {
   setHandler(lookSignal, () => void (memory.looks += 1), {
     description: 'The record has changed: look at it',
   })
-  setHandler(probeSignal, () => void (memory.probeNow = true), {
+  const probeNow = () => {
+    memory.nextProbeAt = 0
+    memory.looks += 1
+  }
+  setHandler(probeSignal, probeNow, {
     description: 'Try a paused endpoint now, with the oldest webhook that waits',
+  })
+  setHandler(pingUpdate, async () => (memory.ping ??= ping(memory)), {
+    description: 'Send a test request, which is no event',
   })
   setDefaultSignalHandler(() => {})
   return memory
 }
 
-/** Paused: probes with the oldest held webhook. What staff paused, staff have to resume. */
-async function rest(memory: Memory, review: EndpointReview, looks: number): Promise<void> {
-  const looked = () => memory.looks !== looks
-  // the limit of an hour holds its email back
-  const isHeldBack = review.owed !== null && review.unsent === 0
-  const mailMs = isHeldBack ? HOUR_MS : Infinity
-  if (!isProbed(review)) {
-    await (mailMs < Infinity ? condition(looked, mailMs) : condition(looked))
-    return
+async function ping(memory: Memory): Promise<PingOutcome | null> {
+  try {
+    return await pingEndpoint(memory.endpointId)
+  } finally {
+    memory.ping = undefined
+    memory.looks += 1
   }
-  const probeMs = Math.max(1, memory.nextProbeAt - Date.now())
-  const summary = `probe ${memory.probes + 1}`
-  const waitMs = Math.min(probeMs, mailMs)
-  const news = await condition(() => looked() || memory.probeNow, waitMs, waitMs < probeMs ? {} : { summary })
-  if (!memory.probeNow && (news || waitMs < probeMs)) return
-  memory.probeNow = false
-  if ((await probe(memory)) !== 'nothing') memory.probes += 1
-  memory.nextProbeAt = nextProbe(memory)
 }
 
-const isProbed = ({ state, pausedBy }: EndpointReview) => state === 'paused' && pausedBy === 'service'
+/** Each pause has probes of its own. */
+function resetProbes(memory: Memory, { since }: EndpointReview): void {
+  Object.assign(memory, { since, probes: 0 })
+  memory.nextProbeAt = nextProbe(memory)
+}
 
 function nextProbe({ pace, probes }: Memory): number {
   return Date.now() + Math.min(pace.firstMs * 2 ** probes, pace.longestMs)
 }
 
-async function probe({ endpointId }: Memory): Promise<string> {
-  try {
-    return await probeEndpoint(endpointId)
-  } catch {
-    // the next probe follows anyway
-    return 'failed'
-  }
+/** Probes with the oldest held webhook. If that fails, the next probe follows anyway. */
+async function probe(memory: Memory): Promise<void> {
+  const outcome = await probeEndpoint(memory.endpointId).catch(() => 'failed')
+  if (outcome !== 'nothing') memory.probes += 1
+  memory.nextProbeAt = nextProbe(memory)
 }
 
 /** Wakes the next leads, which send their webhooks in order: a few at a time to avoid a thundering herd. */
@@ -139,42 +143,25 @@ async function wakeNext(memory: Memory): Promise<void> {
   await sleep('1 second', { summary: 'before the next leads are woken' })
 }
 
-/** Sends emails concurrently: a mail server that is down delays no webhook. */
+/** Sends emails concurrently: a mail server that is down delays no webhook. Those that are owed meanwhile follow. */
 async function mail(memory: Memory): Promise<void> {
-  if (memory.mailing) {
-    memory.mailAgain = true
-    return
-  }
-  Object.assign(memory, { mailing: true, mailAgain: false })
-  try {
-    await notify(memory.endpointId)
-    // another round finds them
-    if (memory.mailAgain) memory.looks += 1
-  } catch {
-    // stale by now; the record shows that it was not sent
-  } finally {
-    memory.mailing = false
-  }
-}
-
-/** Another pause has probes of its own. */
-function resetProbes(memory: Memory, { state, since }: EndpointReview): void {
-  if (state !== 'paused' || since === memory.since) return
-  Object.assign(memory, { since, probes: 0 })
-  memory.nextProbeAt = nextProbe(memory)
+  if (memory.mailing) return
+  memory.mailing = true
+  // what fails for days is stale by then; the record shows that it was not sent
+  await notify(memory.endpointId).catch(() => {})
+  memory.mailing = false
+  memory.looks += 1
 }
 
 /** What an operator reads in the Temporal Web UI. */
-function detailsOf(memory: Memory, review: EndpointReview): string {
+function detailsOf({ probes, nextProbeAt }: Memory, review: EndpointReview): string {
   const { partnerId, state, reason, pausedBy, since, waiting } = review
-  const probing = pausedBy === 'service'
   const lines = [
     `The endpoint of **partner ${partnerId}** is **${state}** since ${since}: ${describeReason(reason)}.`,
     '',
     `- Webhooks that wait: ${waiting}`,
-    ...(probing
-      ? [`- Probes so far: ${memory.probes}; next at ${new Date(memory.nextProbeAt).toISOString()}`]
-      : []),
   ]
+  if (pausedBy === 'service')
+    lines.push(`- Probes so far: ${probes}; next at ${new Date(nextProbeAt).toISOString()}`)
   return lines.join('\n')
 }

@@ -1,21 +1,51 @@
-import { setDefaultSignalHandler, setHandler, type SignalDefinition } from '@temporalio/workflow'
-import { takesPayload } from '../src/leads/event-payloads.ts'
-import { type MilestoneItem, milestoneKey } from '../src/leads/referral-state.ts'
-import { milestones, type MilestoneName, type SignalledMilestone } from '../src/leads/milestones.ts'
-import { isShowable } from '../src/leads/operator-text.ts'
-import { readFailure, readMilestoneArgument } from './arguments.ts'
-import { type Journey, nextKey, note, sendNow, wake } from './journey.ts'
 import {
-  readRecordSignal,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  currentUpdateInfo,
+  setDefaultSignalHandler,
+  setHandler,
+  type SignalDefinition,
+  workflowInfo,
+} from '@temporalio/workflow'
+import type { UpdateDefinition } from '@temporalio/common'
+import { takesPayload } from '../src/leads/event-payloads.ts'
+import {
+  milestones,
+  type MilestoneName,
+  type SignalledMilestone,
+  signalledMilestones,
+} from '../src/leads/milestones.ts'
+import { isShowable } from '../src/leads/operator-text.ts'
+import { closeReasonNames } from '../src/leads/reasons.ts'
+import {
+  type MilestoneItem,
+  milestoneKey,
+  numberedKey,
+  simulatedItems,
+  type Simulation,
+} from '../src/leads/referral-state.ts'
+import { IDEMPOTENCY_KEY } from '../src/values.ts'
+import { close, type Journey, note, wake } from './journey.ts'
+import {
+  closeUpdate,
   deliveryFailedSignal,
+  isRecord,
+  isSimulation,
+  LEAD_CLOSED,
+  type MilestoneAnswer,
   milestoneSignals,
+  milestoneUpdate,
+  readCloseReason,
+  readFailure,
+  readMilestoneArgument,
+  readRecordSignal,
   sendNowSignal,
+  simulateUpdate,
   wakeSignal,
 } from './messages.ts'
 import { publishSoon } from './operator-view.ts'
-
-/** The limit of score updates that wait for their gains: they are part of a run's input. */
-const MOST_UNSCORED = 1000
+import { heedRefusal } from './read-record.ts'
 
 interface SignalHandler {
   signal: SignalDefinition<[unknown?]>
@@ -52,7 +82,11 @@ function handlersOf(journey: Journey): SignalHandler[] {
     {
       signal: sendNowSignal,
       description: 'Try the open webhook now, beside its schedule. No argument',
-      act: () => sendNow(journey),
+      act() {
+        if (journey.state.next > journey.state.last) return
+        journey.asked = true
+        wake(journey)
+      },
     },
     {
       signal: wakeSignal,
@@ -67,7 +101,11 @@ function handlersOf(journey: Journey): SignalHandler[] {
     {
       signal: deliveryFailedSignal,
       description: 'From the service itself: the endpoint refuses a webhook',
-      act: (argument) => takeFailure(journey, argument),
+      act(argument) {
+        const failure = readFailure(argument)
+        // late news of a webhook that is settled by now is no news
+        if (failure?.sequence === journey.state.next) journey.state.failure = failure
+      },
     },
   ]
 }
@@ -79,8 +117,18 @@ function describeMilestone(name: MilestoneName): string {
   return `${sentence}. ${once ? 'Counts once; needs no argument' : `Argument, if any: ${argument}; the same id counts once`}`
 }
 
+function notUnderstood(journey: Journey, name: string): void {
+  journey.counts.received += 1
+  journey.counts.notUnderstood += 1
+  const why = name === 'lead_received' ? 'only create-lead records it' : 'there is no such milestone'
+  note(journey, isShowable(name) ? name : 'a signal with an unusual name', why)
+}
+
+/** The limit of score updates that wait for their gains: they are part of a run's input. */
+const MOST_UNSCORED = 1000
+
 /** Receives a milestone. An update without an id of its own counts once by `updateId`. */
-export function receive(
+function receive(
   journey: Journey,
   name: SignalledMilestone,
   argument: unknown,
@@ -94,28 +142,131 @@ export function receive(
     dedupeKey: milestoneKey(name, id, () => nextKey(journey, name)),
     ...(gains && { gains }),
   }
-  if (name !== 'score_update' || gains !== undefined) {
-    journey.inbox.push(item)
-    return item
+  const queue = name === 'score_update' && gains === undefined ? journey.unscored : journey.inbox
+  if (queue === journey.unscored && queue.length >= MOST_UNSCORED) {
+    journey.counts.refused += 1
+    note(journey, name, `not recorded: ${MOST_UNSCORED} wait for the score provider already`)
+    return undefined
   }
-  if (journey.unscored.length < MOST_UNSCORED) {
-    journey.unscored.push(item)
-    return item
-  }
-  journey.counts.refused += 1
-  note(journey, name, `not recorded: ${MOST_UNSCORED} wait for the score provider already`)
-  return undefined
+  queue.push(item)
+  return item
 }
 
-function notUnderstood(journey: Journey, name: string): void {
-  journey.counts.received += 1
-  journey.counts.notUnderstood += 1
-  const why = name === 'lead_received' ? 'only create-lead records it' : 'there is no such milestone'
-  note(journey, isShowable(name) ? name : 'a signal with an unusual name', why)
+/** A key for a milestone that may repeat: unchanged by a reset, new in a new life of the workflow. */
+function nextKey(journey: Journey, name: SignalledMilestone): string {
+  journey.counter += 1
+  return numberedKey(name, workflowInfo().firstExecutionRunId, journey.counter)
 }
 
-/** Late news of a webhook that is settled by now is no news. */
-function takeFailure(journey: Journey, argument: unknown): void {
-  const failure = readFailure(argument)
-  if (failure?.sequence === journey.state.next) journey.state.failure = failure
+interface UpdateHandler<Argument, Answer> {
+  description: string
+  /** @throws {Error} what its sender did wrong: then nothing of the update stays in Temporal. */
+  validate?: (argument: unknown) => void
+  answer: (argument: Argument) => Promise<Answer>
+}
+
+/** Takes an update. A request to cancel the workflow closes the lead, and interrupts no answer. */
+export function takeUpdates<Answer, Argument>(
+  journey: Journey,
+  update: UpdateDefinition<Answer, [Argument]>,
+  { description, validate, answer }: UpdateHandler<Argument, Answer>,
+): void {
+  const handle = async (argument: Argument) => {
+    // the server allows a run 2,000 updates and 10,000 signals
+    journey.messages += 2
+    try {
+      return await CancellationScope.nonCancellable(() => answer(argument))
+    } catch (error) {
+      heedRefusal(journey, error)
+      throw error
+    } finally {
+      publishSoon(journey)
+    }
+  }
+  setHandler(update, handle, { description, ...(validate && { validator: validate }) })
+}
+
+/** How long an answer waits for the score provider; meanwhile the run cannot continue as new. */
+const PROVIDER_PATIENCE = '10 seconds'
+
+/** Milestones and the lead's closing as updates: answered once they are recorded. */
+export function receiveUpdates(journey: Journey): void {
+  takeUpdates(journey, milestoneUpdate, {
+    description:
+      'A milestone, answered with its outcome and event id. Argument: {"name": "contract_signed", "id": "…"}',
+    validate: (request) => validateMilestone(journey, request),
+    async answer(request) {
+      const item = receive(journey, request.name, request, currentUpdateInfo()?.id)
+      const [answer] = await recorded(journey, item === undefined ? [] : [item])
+      return answer ?? { outcome: 'accepted', event_id: null }
+    },
+  })
+  takeUpdates(journey, closeUpdate, {
+    description: `The borrower dropped out: no more milestones. Argument, if any: {"reason": "…"}, one of ${closeReasonNames.join(', ')}`,
+    async answer(argument) {
+      const reason = readCloseReason(argument)
+      if (reason === undefined && argument)
+        note(journey, 'close', `its reason is not one of ${closeReasonNames.join(', ')}: it counts as other`)
+      close(journey, reason ?? 'other')
+      publishSoon(journey)
+      // gains may be asked for, which takes longer
+      await condition(() => journey.phases.lead === 'closed', PROVIDER_PATIENCE)
+    },
+  })
+}
+
+function validateMilestone({ phases }: Journey, request: unknown): void {
+  const name = isRecord(request) ? signalledMilestones.find((known) => known === request.name) : undefined
+  if (name === undefined)
+    throw new Error(`The argument is {"name": …}, with one of ${signalledMilestones.join(', ')}.`)
+  const { id = currentUpdateInfo()?.id, faults } = readMilestoneArgument(name, request)
+  if (faults.length > 0) throw new Error(`${name}: ${faults[0]}. Nothing was recorded.`)
+  // it becomes part of a key in the record, where PostgreSQL would refuse some for ever
+  if (id !== undefined && !IDEMPOTENCY_KEY.test(id))
+    throw new Error(
+      'The ID of the update is not 1 to 255 visible ASCII characters: send it without one, or with an id in its argument.',
+    )
+  if (phases.lead !== 'open') throw new Error('The lead is closed: it takes no more milestones.')
+}
+
+/** Milestones that a partner simulates: recorded as others are, answered once all are. */
+export function receiveSimulations(journey: Journey): void {
+  takeUpdates(journey, simulateUpdate, {
+    description:
+      'Sandbox only. Milestones in their order. Argument: {"key": "…", "events": [{"name": "contract_signed"}]}',
+    validate(request) {
+      if (journey.phases.lead !== 'open')
+        throw ApplicationFailure.nonRetryable('The lead is closed.', LEAD_CLOSED)
+      if (!isSimulation(request)) throw new Error('The argument is {"key": "…", "events": [{"name": …}, …]}.')
+    },
+    async answer(request) {
+      const answers = await simulate(journey, request)
+      if (answers.some(({ outcome }) => outcome === 'accepted'))
+        throw ApplicationFailure.nonRetryable('Not recorded yet: ask again.', 'NotNow')
+      return answers
+    },
+  })
+}
+
+/** Has simulated milestones recorded, and waits for that. */
+export async function simulate(journey: Journey, simulation: Simulation): Promise<MilestoneAnswer[]> {
+  const items = simulatedItems(simulation)
+  journey.counts.received += items.length
+  journey.inbox.push(...items)
+  return recorded(journey, items)
+}
+
+/** What became of milestones, once they are recorded. `accepted`: the score provider, or another run, comes first. */
+async function recorded(journey: Journey, items: MilestoneItem[]): Promise<MilestoneAnswer[]> {
+  const { awaited, unscored } = journey
+  for (const item of items) awaited.set(item, undefined)
+  publishSoon(journey)
+  const isAnswered = () => journey.unread || items.every((item) => awaited.get(item) !== undefined)
+  if (items.some((item) => unscored.includes(item))) await condition(isAnswered, PROVIDER_PATIENCE)
+  else await condition(isAnswered)
+  return items.map((item) => {
+    const result = awaited.get(item)
+    awaited.delete(item)
+    return { outcome: result?.outcome ?? 'accepted', event_id: result?.eventId ?? null }
+  })
 }

@@ -1,16 +1,21 @@
-import { type CancellationScope, workflowInfo } from '@temporalio/workflow'
-import type { ScenarioEnd } from '../src/sandbox/scenarios.ts'
-import {
-  type MilestoneItem,
-  numberedKey,
-  type RecordedItem,
-  type ReferralState,
-} from '../src/leads/referral-state.ts'
-import type { MilestoneName, SignalledMilestone } from '../src/leads/milestones.ts'
+import { allHandlersFinished, type CancellationScope, workflowInfo } from '@temporalio/workflow'
+import type { MilestoneName } from '../src/leads/milestones.ts'
 import type { AnyCloseReason } from '../src/leads/reasons.ts'
+import type { MilestoneItem, RecordedItem, ReferralState } from '../src/leads/referral-state.ts'
+import { scoreDate } from '../src/leads/score-dates.ts'
+import type { ScenarioEnd, ScenarioName } from '../src/sandbox/scenarios.ts'
 import type { Counts, Note } from './messages.ts'
-import type { PlayedScenario } from './scenario.ts'
 import { beginPhases, enter, type Phases } from './phases.ts'
+
+/** A scenario that is played, in a sandbox. */
+export interface PlayedScenario {
+  name: ScenarioName
+  /** With the number of a step, the key of its milestones: one that is played once more makes its own chats. */
+  key: string
+  step: number
+  /** To where the step moves the clock. */
+  target?: number
+}
 
 /** What a run hands to the next beside the record's state. Plain JSON, far below the server's 2 MB. */
 export interface Carried {
@@ -23,17 +28,17 @@ export interface Carried {
   unscored: MilestoneItem[]
   /** The latest that were sent and recorded, at their dates: a record that was restored may lack them. */
   recent: MilestoneItem[]
+  /** The borrower has the onboarding email, or gets none. */
   mailed: boolean
-  /** Without one, its workflow was canceled, or staff closed the lead in the record. */
+  /** `null` after a cancellation request, or if staff closed the lead in the record. */
   closeReason: AnyCloseReason | 'not in the record' | null
   notes: Note[]
   /** Names of open webhooks by sequence, for what operators read. */
   names: Record<number, MilestoneName>
   /** An operator wants the open webhook to be tried now. */
   asked: boolean
-  /** Read the record again: it was changed there. */
+  /** The record has changed, and is to be read again. */
   recordChanged: boolean
-  /** A scenario that is played, in a sandbox. */
   scenario: PlayedScenario | null
 }
 
@@ -59,22 +64,25 @@ export interface Journey extends Carried {
   publishing: boolean
 }
 
-const NOTES_KEPT = 20
+const nothingCarried = (): Carried => ({
+  counter: 0,
+  counts: { received: 0, recorded: 0, repeated: 0, refused: 0, notUnderstood: 0 },
+  inbox: [],
+  unscored: [],
+  recent: [],
+  mailed: false,
+  closeReason: null,
+  notes: [],
+  names: {},
+  asked: false,
+  recordChanged: false,
+  scenario: null,
+})
 
 export function beginJourney({ closing, ...state }: ReferralState, carried: Partial<Carried> = {}): Journey {
   return {
-    counter: 0,
-    counts: { received: 0, recorded: 0, repeated: 0, refused: 0, notUnderstood: 0 },
-    inbox: [],
-    unscored: [],
-    recent: [],
-    mailed: false,
-    closeReason: null,
-    notes: [],
-    names: state.next === 1 ? { 1: 'lead_received' } : {},
-    asked: false,
-    recordChanged: false,
-    scenario: null,
+    ...nothingCarried(),
+    ...(state.next === 1 && { names: { 1: 'lead_received' } }),
     ...carried,
     state,
     phases: beginPhases({ closing }),
@@ -90,10 +98,8 @@ export function beginJourney({ closing, ...state }: ReferralState, carried: Part
 }
 
 export function carriedOf(journey: Journey): Carried {
-  const { counter, counts, inbox, unscored, mailed, closeReason, notes, names, asked } = journey
-  const { recent, recordChanged, scenario } = journey
-  const messages = { counter, counts, inbox, unscored, recent, notes, asked }
-  return { ...messages, mailed, closeReason, names, recordChanged, scenario }
+  const keys = Object.keys(nothingCarried()) as (keyof Carried)[]
+  return Object.fromEntries(keys.map((key) => [key, journey[key]])) as unknown as Carried
 }
 
 /** The state as the next run, activities and queries know it. */
@@ -102,26 +108,21 @@ export function stateOf({ state, phases }: Journey): ReferralState {
 }
 
 /** The lead's time: ours, and in a sandbox as far ahead as a tester moved it. */
-export function now(journey: Journey): number {
-  return Date.now() + journey.state.offset
+export function now({ state }: Journey): number {
+  return Date.now() + state.offset
 }
+
+const NOTES_KEPT = 20
 
 /** Something for operators to know: a name and words of ours, never content. */
 export function note(journey: Journey, what: string, why: string): void {
   journey.notes = [...journey.notes, { at: now(journey), what, why }].slice(-NOTES_KEPT)
 }
 
-/** Has the lead closed once all is recorded. The first reason counts; what is closed stays so. */
-export function close(journey: Journey, reason?: AnyCloseReason): void {
-  journey.closeReason ??= reason ?? null
+/** Has the lead closed once all is recorded. The first reason counts. */
+export function close(journey: Journey, reason: AnyCloseReason | null = null): void {
+  journey.closeReason ??= reason
   if (journey.phases.lead === 'open') enter(journey, 'lead', 'closing')
-}
-
-/** Tries the open webhook now, if there is one. */
-export function sendNow(journey: Journey): void {
-  if (journey.state.next > journey.state.last) return
-  journey.asked = true
-  wake(journey)
 }
 
 /** Looks whether the open webhook is due by now. */
@@ -130,15 +131,19 @@ export function wake(journey: Journey): void {
   journey.sending?.cancel()
 }
 
-/** A key for a milestone that may repeat: unchanged by a reset, new in a new life of the workflow. */
-export function nextKey(journey: Journey, name: SignalledMilestone): string {
-  journey.counter += 1
-  return numberedKey(name, workflowInfo().firstExecutionRunId, journey.counter)
-}
-
 /** Whether anything that arrived is still to be recorded. */
 export function hasUnrecorded({ inbox, unscored, phases }: Journey): boolean {
   return inbox.length > 0 || unscored.length > 0 || phases.inbox === 'recording'
+}
+
+/** Whether the timer raises score updates: from escrow_funded to mortgage_ready. */
+export function isCadenceOn({ state, phases }: Journey): boolean {
+  return phases.lead === 'open' && state.anchor !== null && state.endsAt === null
+}
+
+/** When the next score update is due, on our clock; the lead's may run ahead of it. */
+export function dueAt({ state }: Journey): number {
+  return scoreDate(state.anchor ?? 0, state.period) - state.offset
 }
 
 /** Whether the lead's webhooks go out. */
@@ -150,5 +155,39 @@ export function deliveryState({ state, phases }: Journey): 'ok' | 'failing' | 'h
 
 /** `webhook 3, contract_signed`; only the number if this run doesn't know the name. */
 export function webhookName({ names }: Journey, sequence: number): string {
-  return [`webhook ${sequence}`, ...(names[sequence] === undefined ? [] : [names[sequence]])].join(', ')
+  return [`webhook ${sequence}`, names[sequence]].filter(Boolean).join(', ')
+}
+
+/** The server rejects a run's 10,001st signal, and `continueAsNewSuggested` doesn't take them into account. */
+const MESSAGES_PER_RUN = 2000
+/** A run's input may have 2 MB: an item has 900 bytes at most, and `unscored` and `recent` take their part. */
+const MOST_HANDED_ON = 800
+/** A history of about 14 kB: a dozen milestones. */
+const IDLE_EVENTS = 128
+
+/**
+ * Whether this run begins nothing new, so that the next run can start. This works while signals keep arriving: the inbox
+ * is handed on, and once a run has tried to end, the server accepts no signal until it has.
+ */
+export function isMakingWay({ messages, inbox, awaited, recordChanged, unread }: Journey): boolean {
+  const isLong = messages >= MESSAGES_PER_RUN || workflowInfo().continueAsNewSuggested
+  if (!isLong && !recordChanged) return false
+  // not allHandlersFinished(): among signals that keep coming, one has always just begun
+  return (unread || awaited.size === 0) && inbox.length <= MOST_HANDED_ON
+}
+
+/**
+ * Bounds a run's history, or has the record read. Nothing is lost: waits start again, and the rest is in the record. Between
+ * milestones a short history is enough: Temporal keeps that of an open lead for months.
+ */
+export function isTimeToContinue(journey: Journey): boolean {
+  if (journey.phases.inbox !== 'idle' || !allHandlersFinished()) return false
+  return isMakingWay(journey) || (workflowInfo().historyLength >= IDLE_EVENTS && isIdle(journey))
+}
+
+/** Whether nothing waits and nothing is under way, so that nobody notices the next run's beginning. */
+function isIdle(journey: Journey): boolean {
+  const { state, phases, mailed, scenario } = journey
+  if (phases.lead !== 'open' || phases.webhooks !== 'idle' || phases.cadence === 'asking') return false
+  return state.next > state.last && mailed && scenario === null && !hasUnrecorded(journey)
 }

@@ -1,14 +1,22 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
+import type { PingOutcome } from '../src/endpoints/endpoint-state.ts'
+import { parseScoreGains, type ScoreGains, takesPayload, unknownGains } from '../src/leads/event-payloads.ts'
+import { type MilestoneName, type SignalledMilestone, signalledMilestones } from '../src/leads/milestones.ts'
+import { listOf } from '../src/leads/operator-text.ts'
+import { type CloseReason, closeReasonNames } from '../src/leads/reasons.ts'
+import {
+  type DeliveryFailure,
+  MOST_SIMULATED,
+  type RecordingOutcome,
+  type ReferralState,
+  type Simulation,
+} from '../src/leads/referral-state.ts'
 import type { Advance, AdvanceRequest } from '../src/sandbox/lead-clock.ts'
 import type { ScenarioEnd, ScenarioName } from '../src/sandbox/scenarios.ts'
-import type { ScoreGains } from '../src/leads/event-payloads.ts'
-import { type SignalledMilestone, signalledMilestones } from '../src/leads/milestones.ts'
-import type { RecordingOutcome, ReferralState } from '../src/leads/referral-state.ts'
+import { IDEMPOTENCY_KEY, REQUEST_ID } from '../src/values.ts'
 
-/**
- * Everything that can be sent to the workflows. A referral's arguments are `unknown`: whatever somebody types into the
- * Temporal Web UI arrives here, and none of it may hurt a lead.
- */
+// Everything that can be sent to the workflows. A referral's arguments are `unknown`: whatever somebody types into the
+// Web UI arrives here, and none of it may hurt a lead.
 
 /** One signal for each milestone, under the event's own name; argument `{id?, event_payload?}`. */
 export const milestoneSignals = signalledMilestones.map((name) =>
@@ -23,11 +31,6 @@ export const wakeSignal = defineSignal<[unknown?]>('wake')
 export const readRecordSignal = defineSignal<[unknown?]>('read_record')
 /** From the delivering activity: its endpoint refuses; argument `DeliveryFailure`. */
 export const deliveryFailedSignal = defineSignal<[unknown?]>('delivery_failed')
-
-/** To an endpoint's workflow: its record has changed, for example by a resume. */
-export const lookSignal = defineSignal('look')
-/** To an endpoint's workflow: probe it now, if it is paused. */
-export const probeSignal = defineSignal('probe')
 
 /** A milestone whose sender wants to know what became of it. */
 export interface MilestoneRequest {
@@ -45,42 +48,19 @@ export interface MilestoneAnswer {
 
 /** The same as the milestone's signal, with an answer. */
 export const milestoneUpdate = defineUpdate<MilestoneAnswer, [MilestoneRequest]>('milestone')
-
-/** What one request simulates, at most `MOST_SIMULATED` milestones: they are recorded in their order. */
-export interface SimulateRequest {
-  /** The same key counts once for each of its milestones. */
-  key: string
-  /** Of simulate-event. */
-  request_id?: string
-  /** A score update without gains gets mock ones. `at` is in milliseconds of the lead's time; now if absent. */
-  events: { name: SignalledMilestone; gains?: ScoreGains; at?: number }[]
-}
-
 /** Milestones that a partner simulates: sandbox only. */
-export const simulateUpdate = defineUpdate<MilestoneAnswer[], [SimulateRequest]>('simulate')
-
+export const simulateUpdate = defineUpdate<MilestoneAnswer[], [Simulation]>('simulate')
 /** Moves the lead's clock: sandbox only. */
 export const advanceClockUpdate = defineUpdate<Advance, [AdvanceRequest]>('advance_clock')
-
 /** Plays a scenario with the lead: sandbox only. */
 export const runScenarioUpdate = defineUpdate<ScenarioEnd | 'running', [{ scenario: ScenarioName }]>(
   'run_scenario',
 )
-
 /**
  * The borrower dropped out; argument `{reason}`, one of `closeReasons`. Answered once all that has arrived is recorded and
  * the lead is closed, or after ten seconds.
  */
-export const closeUpdate = defineUpdate<void, [unknown?]>('close')
-
-/** The webhook of a lead with this sequence. */
-export interface Webhook {
-  leadId: number
-  sequence: number
-}
-
-/** To a partner's resends: send these, too. Answers which of them are too many. */
-export const resendUpdate = defineUpdate<Webhook[], [Webhook[]]>('resend')
+export const closeUpdate = defineUpdate<void, [unknown]>('close')
 
 /** Types of the failures with which an update is refused: the lead is closed, or its clock is moved already. */
 export const LEAD_CLOSED = 'LeadClosed'
@@ -114,3 +94,100 @@ export interface ReferralView extends ReferralState {
 }
 
 export const stateQuery = defineQuery<ReferralView>('state')
+
+/** To an endpoint's workflow: its record has changed, for example by a resume. */
+export const lookSignal = defineSignal('look')
+/** To an endpoint's workflow: probe it now, if it is paused. */
+export const probeSignal = defineSignal('probe')
+/** To an endpoint's workflow: send a test request; joins one that is under way. `null` if the endpoint has no URL. */
+export const pingUpdate = defineUpdate<PingOutcome | null>('ping')
+
+/** The webhook of a lead with this sequence. */
+export interface Webhook {
+  leadId: number
+  sequence: number
+}
+
+/** To a partner's resends: send these, too. Answers which of them are too many. */
+export const resendUpdate = defineUpdate<Webhook[], [Webhook[]]>('resend')
+
+export interface MilestoneArgument {
+  id?: string
+  gains?: ScoreGains
+  /** What was wrong with the rest, in words for operators. */
+  faults: string[]
+}
+
+const isAbsent = (value: unknown): value is undefined | null => value === undefined || value === null
+
+/** Reads a milestone's argument, whatever it is: what is not understood is left out and named. */
+export function readMilestoneArgument(name: MilestoneName, argument: unknown): MilestoneArgument {
+  if (isAbsent(argument)) return { faults: [] }
+  if (!isRecord(argument))
+    return { faults: ['its argument was not understood: the milestone counts without it'] }
+  const { id, event_payload: payload, ...others } = argument
+  const mayHaveGains = takesPayload(name)
+  const faults: string[] = []
+  // an update's argument names its milestone
+  if (Object.keys(others).some((key) => key !== 'name')) {
+    const known = mayHaveGains ? 'id and event_payload count: gains belong into event_payload' : 'id counts'
+    faults.push(`of its argument, only ${known}`)
+  }
+  const usable = typeof id === 'string' && IDEMPOTENCY_KEY.test(id)
+  if (!isAbsent(id) && !usable)
+    faults.push('its id is not 1 to 255 visible ASCII characters: it counts without one')
+  const gains = mayHaveGains ? parseScoreGains(payload) : undefined
+  const unknown = gains === undefined ? [] : unknownGains(payload)
+  if (unknown.length > 0) faults.push(`its payload has fields that gains do not have: ${listOf(unknown)}`)
+  if (gains === undefined && !isAbsent(payload))
+    faults.push(
+      mayHaveGains
+        ? 'its payload is not well-formed: the score provider is asked'
+        : 'takes no payload: it was dropped',
+    )
+  return { ...(usable && { id }), ...(gains && { gains }), faults }
+}
+
+/** The reason of `{reason}` to close a lead; `undefined` if it is none of the list. */
+export function readCloseReason(argument: unknown): CloseReason | undefined {
+  return isRecord(argument) ? closeReasonNames.find((known) => known === argument.reason) : undefined
+}
+
+/** Of a delivery's failure, for operators: words only, and short. */
+const REASON = /^[\w .,:()-]{1,120}$/
+
+export function readFailure(argument: unknown): DeliveryFailure | undefined {
+  if (!isRecord(argument)) return undefined
+  const { sequence, failures, reason } = argument
+  if (!isCount(sequence) || !isCount(failures)) return undefined
+  return typeof reason === 'string' && REASON.test(reason) ? { sequence, failures, reason } : undefined
+}
+
+/** Whether an argument is what a simulation asks for, in every part. */
+export function isSimulation(request: unknown): request is Simulation {
+  if (!isRecord(request) || !Array.isArray(request.events)) return false
+  const { key, request_id: requestId, events } = request
+  // it becomes part of keys in the record
+  if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) return false
+  if (requestId !== undefined && !(typeof requestId === 'string' && REQUEST_ID.test(requestId))) return false
+  return events.length > 0 && events.length <= MOST_SIMULATED && events.every(isSimulated)
+}
+
+/** The end of the year 9999, the last that timestamps have. */
+const LATEST_DATE_MS = Date.UTC(10_000, 0) - 1
+
+function isSimulated(event: unknown): boolean {
+  if (!isRecord(event)) return false
+  const { name, gains, at, ...others } = event
+  if (!signalledMilestones.some((known) => known === name) || Object.keys(others).length > 0) return false
+  if (at !== undefined && !(isCount(at) && at <= LATEST_DATE_MS)) return false
+  return gains === undefined || (parseScoreGains(gains) !== undefined && unknownGains(gains).length === 0)
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value)
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0
+}

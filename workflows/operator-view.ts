@@ -1,50 +1,44 @@
-import { defineSearchAttributeKey, type SearchAttributeUpdatePair } from '@temporalio/common'
+import type { SearchAttributeUpdatePair } from '@temporalio/common'
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
-import { milestones, signalledMilestones, statuses } from '../src/leads/milestones.ts'
+import { milestones, statuses } from '../src/leads/milestones.ts'
 import { aheadText } from '../src/leads/operator-text.ts'
 import { statusOf } from '../src/leads/referral-state.ts'
 import { scoreDate } from '../src/leads/score-dates.ts'
-import { dayOf, searchAttributes } from '../src/temporal/names.ts'
-import { deliveryState, type Journey, webhookName } from './journey.ts'
-import { isCadenceOn } from './score-updates.ts'
-
-/** Milestones that happen more than once. */
-const repeatable = signalledMilestones.filter((name) => !milestones[name].once)
+import { dayOf } from '../src/temporal/names.ts'
+import { attributeKeys } from '../src/temporal/search-attributes.ts'
+import { deliveryState, isCadenceOn, type Journey, webhookName } from './journey.ts'
 
 const date = (ms: number) => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
 /** What an operator reads in the Temporal Web UI: ids, states and dates, never personal data. */
 export function detailsOf(journey: Journey): string {
-  return [headline(journey), ...facts(journey), ...notes(journey), whatToDo(journey)].join('\n\n')
+  return [headline(journey), facts(journey), ...notes(journey), ...whatToDo(journey)].join('\n\n')
 }
 
-function headline(journey: Journey): string {
-  const { leadId, partnerId } = journey.state
-  const status = statusOf(journey.state)
-  const at = `**Lead ${leadId}** of partner ${partnerId} is at **${status}**`
+function headline({ state, phases }: Journey): string {
+  const status = statusOf(state)
   const words = `${milestones[status].meaning} (${statuses.indexOf(status) + 1} of ${statuses.length})`
-  return `${at}${journey.phases.lead === 'open' ? '' : ' and **closed**'}: ${words}.`
+  const closed = phases.lead === 'open' ? '' : ' and **closed**'
+  return `**Lead ${state.leadId}** of partner ${state.partnerId} is at **${status}**${closed}: ${words}.`
 }
 
-function facts(journey: Journey): string[] {
-  const { state } = journey
-  const { received, recorded, repeated, refused, notUnderstood } = journey.counts
-  const clock =
-    state.offset === 0 ? [] : [`**Its clock** was moved: it runs ${aheadText(state.offset)} ahead`]
+function facts(journey: Journey): string {
+  const { state, counts } = journey
+  const { received, recorded, repeated, refused, notUnderstood } = counts
   const former = workflowInfo().continuedFromExecutionRunId
-  const earlier =
-    former === undefined ? [] : [`**Earlier history**: in run \`${former}\`, while Temporal keeps it`]
   const lines = [
     `**Last recorded**: ${state.lastEvent}, ${date(state.lastEventAt)}`,
     `**Webhooks**: ${describeDeliveries(journey)}`,
     `**Next score update**: ${describeScoreUpdate(journey)}`,
     `**Ends**: ${describeEnd(journey)}`,
     `**Signals**: ${received} received: ${recorded} recorded, ${repeated} repeated, ${refused} refused, ${notUnderstood} not understood`,
-    ...clock,
-    ...earlier,
+    state.offset > 0 && `**Its clock** was moved: it runs ${aheadText(state.offset)} ahead`,
+    former !== undefined && `**Earlier history**: in run \`${former}\`, while Temporal keeps it`,
   ]
-  return [lines.map((line) => `- ${line}`).join('\n')]
+  return listed(lines.filter((line) => line !== false))
 }
+
+const listed = (lines: string[]) => lines.map((line) => `- ${line}`).join('\n')
 
 function describeDeliveries(journey: Journey): string {
   const { next, last, failure } = journey.state
@@ -71,72 +65,52 @@ function describeScoreUpdate(journey: Journey): string {
 }
 
 function describeEnd({ state, closeReason, phases }: Journey): string {
-  if (phases.lead === 'over') {
-    const sent =
-      phases.webhooks === 'held'
-        ? 'what is held is sent once the endpoint is resumed'
-        : 'nothing is left to send'
-    return `it has ended (${closeReason ?? 'canceled'}), and ${sent}`
-  }
+  if (phases.lead === 'over')
+    return phases.webhooks === 'held'
+      ? `it has ended (${closeReason ?? 'canceled'}), and what is held is sent once the endpoint is resumed`
+      : `it has ended (${closeReason ?? 'canceled'}), and nothing is left to send`
   if (phases.lead !== 'open')
     return `now (${closeReason ?? 'closed in the record'}), once nothing is to be sent`
-  return state.endsAt === null
-    ? '30 days after mortgage_ready'
-    : `${date(state.endsAt)}, taking late facts until then`
+  if (state.endsAt === null) return '30 days after mortgage_ready'
+  return `${date(state.endsAt)}, taking late facts until then`
 }
 
 function notes(journey: Journey): string[] {
   if (journey.notes.length === 0) return []
-  const lines = journey.notes.toReversed().map(({ at, what, why }) => `- ${date(at)} \`${what}\` ${why}`)
-  return ['**Ignored, or gone wrong** (the latest first)', lines.join('\n')]
+  const lines = journey.notes.toReversed().map(({ at, what, why }) => `${date(at)} \`${what}\` ${why}`)
+  return ['**Ignored, or gone wrong** (the latest first)', listed(lines)]
 }
 
-function whatToDo(journey: Journey): string {
-  const { leadId } = journey.state
-  if (journey.phases.lead === 'over')
-    return `All of it, with every attempt, and webhooks to resend: \`npm run staff -- lead show ${leadId}\``
+function whatToDo({ state, phases }: Journey): string[] {
+  const show = `\`npm run staff -- lead show ${state.leadId}\``
+  if (phases.lead === 'over') return [`All of it, with every attempt, and webhooks to resend: ${show}`]
   return [
     '**What can be done here**',
-    [
-      `- *Send a Signal* with a milestone’s name when it happened and is missing above. Without an \`{"id": "…"}\`, ${repeatable.join(' and ')} count each time`,
-      '- *Send a Signal* `send_now` to try the open webhook now',
-      '- *Request Cancellation*, or `close`, when the borrower dropped out; open webhooks still go out',
-      '- *Terminate* and *Reset* lose and double nothing: within five minutes the lead goes on from the record, and with what had arrived',
-      `- All of it, with every attempt: \`npm run staff -- lead show ${leadId}\``,
-    ].join('\n'),
-  ].join('\n\n')
-}
-
-type Name = keyof typeof searchAttributes
-
-function key<N extends Name>(name: N) {
-  return defineSearchAttributeKey(
-    name,
-    searchAttributes[name].toUpperCase() as Uppercase<(typeof searchAttributes)[N]>,
-  )
+    listed([
+      '*Send a Signal* with a milestone’s name when it happened and is missing above. Without an `{"id": "…"}`, client_engaged_in_chat and score_update count each time',
+      '*Send a Signal* `send_now` to try the open webhook now',
+      '*Request Cancellation*, or `close`, when the borrower dropped out; open webhooks still go out',
+      '*Terminate* and *Reset* lose and double nothing: within five minutes the lead goes on from the record, and with what had arrived',
+      `All of it, with every attempt: ${show}`,
+    ]),
+  ]
 }
 
 /** Makes the lead findable by where it stands. Each change is an event in the history, so only changes are sent. */
 function publishSearchAttributes(journey: Journey): void {
   const { state } = journey
+  const nextUpdateAt = isCadenceOn(journey) ? new Date(scoreDate(state.anchor ?? 0, state.period)) : null
   const wanted: SearchAttributeUpdatePair[] = [
-    { key: key('LeadId'), value: state.leadId },
-    { key: key('PartnerId'), value: state.partnerId },
-    { key: key('LeadStatus'), value: statusOf(state) },
-    { key: key('DeliveryState'), value: deliveryState(journey) },
-    { key: key('NextScoreUpdateAt'), value: nextScoreUpdateAt(journey) },
-    { key: key('LastEventAt'), value: dayOf(state.lastEventAt) },
+    { key: attributeKeys.LeadId, value: state.leadId },
+    { key: attributeKeys.PartnerId, value: state.partnerId },
+    { key: attributeKeys.LeadStatus, value: statusOf(state) },
+    { key: attributeKeys.DeliveryState, value: deliveryState(journey) },
+    { key: attributeKeys.NextScoreUpdateAt, value: nextUpdateAt },
+    { key: attributeKeys.LastEventAt, value: dayOf(state.lastEventAt) },
   ]
   const published = workflowInfo().typedSearchAttributes
-  const changed = wanted.filter(
-    ({ key: name, value }) => comparable(published.get(name)) !== comparable(value),
-  )
+  const changed = wanted.filter(({ key, value }) => comparable(published.get(key)) !== comparable(value))
   if (changed.length > 0) upsertSearchAttributes(changed)
-}
-
-function nextScoreUpdateAt(journey: Journey): Date | null {
-  const { anchor, period } = journey.state
-  return isCadenceOn(journey) ? new Date(scoreDate(anchor ?? 0, period)) : null
 }
 
 function comparable(value: unknown): unknown {
@@ -149,10 +123,7 @@ export function publish(journey: Journey): void {
   publishSearchAttributes(journey)
 }
 
-/**
- * Does it once the messages of this moment are taken: a flood of signals comes in one go. Code that changes the lead says so,
- * because a condition that looks for changes would cost each workflow task another round.
- */
+/** Publishes once the messages of this moment are taken: a flood of signals comes in one go. */
 export function publishSoon(journey: Journey): void {
   if (journey.publishing) return
   journey.publishing = true

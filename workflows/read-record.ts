@@ -1,23 +1,20 @@
-import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
-import { OTHER_LEAD, UNREAD } from '../src/leads/referral-state.ts'
-import { readRecord } from './activities.ts'
+import { isMocked, type MilestoneItem, OTHER_LEAD, UNREAD } from '../src/leads/referral-state.ts'
+import { readRecord, refusalOf } from './activities.ts'
 import { close, type Journey, note } from './journey.ts'
 import { enter } from './phases.ts'
-import { applyOutcome } from './standing.ts'
+import { applyOutcome } from './recording.ts'
 
 /**
- * Goes on with what the record has, which may have been restored, or changed without this workflow. What arrived and is not
- * recorded yet is kept; of what this workflow has recorded, the record may lack some, which is recorded again. A run does
- * it before anything else.
+ * Goes on with the record's state, before anything else in a run. The record may have been restored, or changed without
+ * this workflow. What arrived and is not recorded yet is kept; what was recorded and is gone is recorded again.
  */
 export async function takeRecord(journey: Journey): Promise<void> {
   // one more signal meanwhile, and it is read once more
   journey.recordChanged = false
   const { recent } = journey
-  const { state, lost } = await readRecord(
-    journey.state.leadId,
-    recent.map(({ dedupeKey }) => dedupeKey),
-  )
+  const keys = recent.map(({ dedupeKey }) => dedupeKey)
+  const summary = 'read the record'
+  const { state, lost } = await readRecord.executeWithOptions({ summary }, [journey.state.leadId, keys])
   const { closing, ...read } = state
   // requests of people stay; the record says when the lead ends by itself
   const endsByItself = journey.closeReason === 'mortgage_ready'
@@ -27,42 +24,39 @@ export async function takeRecord(journey: Journey): Promise<void> {
   journey.names = {}
   enter(journey, 'lead', 'open')
   if (closing || isAsked) close(journey)
-  const again = recent.filter(({ dedupeKey }) => lost.includes(dedupeKey))
-  if (again.length === 0) return
-  const isUnscored = ({ name, gains, simulated }: (typeof again)[number]) =>
-    name === 'score_update' && !gains && !simulated
-  journey.recent = recent.filter((item) => !again.includes(item))
-  journey.inbox.unshift(...again.filter((item) => !isUnscored(item)))
-  journey.unscored.unshift(...again.filter(isUnscored))
-  journey.counts.recorded -= again.length
-  const what = again.length === 1 ? 'a milestone is' : `${again.length} milestones are`
+  recordAgain(
+    journey,
+    recent.filter(({ dedupeKey }) => lost.includes(dedupeKey)),
+  )
+}
+
+function recordAgain(journey: Journey, items: MilestoneItem[]): void {
+  if (items.length === 0) return
+  const needsGains = (item: MilestoneItem) =>
+    item.name === 'score_update' && item.gains === undefined && !isMocked(item)
+  journey.recent = journey.recent.filter((item) => !items.includes(item))
+  journey.inbox.unshift(...items.filter((item) => !needsGains(item)))
+  journey.unscored.unshift(...items.filter(needsGains))
+  journey.counts.recorded -= items.length
+  const what = items.length === 1 ? 'a milestone is' : `${items.length} milestones are`
   note(journey, 'record', `went back: ${what} recorded again, as another event`)
+}
+
+/** Does what an activity's refusal asks for. @returns false for any other error. */
+export function heedRefusal(journey: Journey, error: unknown): boolean {
+  const refusal = refusalOf(error)
+  if (refusal === OTHER_LEAD) leave(journey)
+  if (refusal === UNREAD) journey.recordChanged = journey.unread = true
+  return refusal !== undefined
 }
 
 /** The lead is not in the record any more: another one, or none, has its id. */
 function leave(journey: Journey): void {
   const { state, inbox, unscored } = journey
   for (const item of [...inbox, ...unscored]) applyOutcome(journey, item, { outcome: 'closed' })
-  journey.inbox = []
-  journey.unscored = []
-  journey.recordChanged = false
+  Object.assign(journey, { inbox: [], unscored: [], recordChanged: false, mailed: true })
   state.next = state.last + 1
   journey.closeReason = 'not in the record'
   enter(journey, 'lead', 'closed')
   note(journey, 'record', 'does not have the lead any more: it was restored')
-}
-
-/** Which activity was refused because of the lead, not of itself: the type of that; `undefined` for any other error. */
-export function refusalOf(error: unknown): typeof OTHER_LEAD | typeof UNREAD | undefined {
-  const cause = error instanceof ActivityFailure ? error.cause : undefined
-  const type = cause instanceof ApplicationFailure ? cause.type : undefined
-  return type === OTHER_LEAD || type === UNREAD ? type : undefined
-}
-
-/** Does what a refusal asks for. @returns false for any other error. */
-export function heedRefusal(journey: Journey, error: unknown): boolean {
-  const refusal = refusalOf(error)
-  if (refusal === OTHER_LEAD) leave(journey)
-  if (refusal === UNREAD) journey.recordChanged = journey.unread = true
-  return refusal !== undefined
 }

@@ -1,72 +1,20 @@
-import { allHandlersFinished, workflowInfo } from '@temporalio/workflow'
-import { milestones } from '../src/leads/milestones.ts'
-import type { MilestoneItem } from '../src/leads/referral-state.ts'
+import {
+  isTimed,
+  type MilestoneItem,
+  type RecordedItem,
+  type Recording,
+  type SettledUpTo,
+} from '../src/leads/referral-state.ts'
 import { recordMilestones } from './activities.ts'
-import { hasUnrecorded, type Journey } from './journey.ts'
+import { applyLast, applySent } from './deliveries.ts'
+import { isMakingWay, type Journey, note } from './journey.ts'
 import { enter } from './phases.ts'
-import { dueAt, isCadenceOn } from './score-updates.ts'
-import { applyOutcome, applyRecording, settledUpTo } from './standing.ts'
-
-/** A history of about 14 kB: a dozen milestones. */
-const IDLE_EVENTS = 128
-const SOON_MS = 60_000
-/** Temporal keeps a run waiting that follows another one within a second. */
-const SHORTEST_RUN_MS = 2000
-/** The server rejects a run's 10,001st signal, and `continueAsNewSuggested` doesn't take them into account. */
-const MESSAGES_PER_RUN = 2000
-/** A run's input may have 2 MB: this leaves room for the score updates that wait for their gains. */
-const INBOX_BYTES = 1_200_000
-/** An item's name, gains, request and punctuation, at most. */
-const ITEM_BYTES = 360
-
-/**
- * Whether this run begins nothing new, so that the next run can start. This works while signals keep arriving: the inbox
- * is handed on, and once a run has tried to end, the server accepts no signal until it has.
- */
-function isMakingWay({ messages, inbox, awaited, recordChanged, unread }: Journey): boolean {
-  const isLong = messages >= MESSAGES_PER_RUN || workflowInfo().continueAsNewSuggested
-  if (!isLong && !recordChanged) return false
-  // not allHandlersFinished(): among signals that keep coming, one has always just begun
-  return (unread || awaited.size === 0) && bytesOf(inbox) <= INBOX_BYTES
-}
-
-/** An upper bound: an escaped character of a key takes two bytes. */
-function bytesOf(inbox: readonly MilestoneItem[]): number {
-  return inbox.reduce((bytes, { dedupeKey }) => bytes + ITEM_BYTES + 2 * dedupeKey.length, 0)
-}
-
-/** Bounds a run's history, or has the record read. Nothing is lost: waits start again, and the rest is in the record. */
-export function isTimeToContinue(journey: Journey): boolean {
-  if (journey.phases.inbox !== 'idle' || !allHandlersFinished()) return false
-  return isMakingWay(journey) || (isWorthwhile(journey) && isIdle(journey))
-}
-
-/**
- * Temporal keeps the history of an open lead for months, and that of a run that has ended for the namespace's retention only.
- * After a score update, hardly anything happens for 45 days.
- */
-function isWorthwhile({ phases }: Journey): boolean {
-  const { historyLength, runStartTime } = workflowInfo()
-  if (Date.now() - runStartTime.getTime() < SHORTEST_RUN_MS) return false
-  return phases.cadence === 'recorded' || historyLength >= IDLE_EVENTS
-}
-
-/** Whether nothing waits, nothing is under way and nothing is due soon, so that nobody waits for the next run. */
-function isIdle(journey: Journey): boolean {
-  const { state, phases, mailed, scenario } = journey
-  if (phases.lead !== 'open' || phases.webhooks !== 'idle' || phases.cadence === 'asking') return false
-  const isSettled = state.next > state.last && mailed && scenario === null
-  return isSettled && !hasUnrecorded(journey) && nextDate(journey) - Date.now() > SOON_MS
-}
-
-/** When this workflow does something by itself, on our clock. */
-function nextDate(journey: Journey): number {
-  const { endsAt, offset } = journey.state
-  if (endsAt !== null) return endsAt - offset
-  return isCadenceOn(journey) ? dueAt(journey) : Infinity
-}
 
 const BATCH = 64
+/** Bounds memory while an endpoint is paused for months. */
+const NAMES_KEPT = 100
+/** Bounds a run's input. */
+const RECENT_KEPT = 200
 
 export function hasNews(journey: Journey): boolean {
   return journey.inbox.length > 0 && !isMakingWay(journey)
@@ -76,24 +24,85 @@ export function hasNews(journey: Journey): boolean {
 export async function recordInbox(journey: Journey): Promise<void> {
   enter(journey, 'inbox', 'recording')
   try {
-    const batch = journey.inbox.slice(0, BATCH)
-    const items = batch.filter((item, index) => isNews(journey, item, batch.slice(0, index)))
+    const items = journey.inbox.slice(0, BATCH)
     const { leadId, last } = journey.state
-    const recording = await recordMilestones(leadId, items, settledUpTo(journey))
-    applyRecording(journey, recording, items, last)
-    journey.inbox.splice(0, batch.length)
-    for (const item of batch) if (!items.includes(item)) applyOutcome(journey, item, { outcome: 'repeated' })
+    const summary = `record ${namesOf(items)}`
+    const args = [leadId, items, settledUpTo(journey)] as const
+    applyRecording(journey, await recordMilestones.executeWithOptions({ summary }, [...args]), items, last)
+    journey.inbox.splice(0, items.length)
   } finally {
     enter(journey, 'inbox', 'idle')
   }
 }
 
+/** `contract_signed, client_engaged_in_chat × 3`: the server keeps 200 bytes of a summary. */
+function namesOf(items: readonly MilestoneItem[]): string {
+  const counts = new Map<string, number>()
+  for (const { name } of items) counts.set(name, (counts.get(name) ?? 0) + 1)
+  const names = [...counts].map(([name, count]) => (count === 1 ? name : `${name} × ${count}`))
+  return names.join(', ').slice(0, 180)
+}
+
+/** Set if no webhook is open: then the next can be sent with its recording, because it overtakes none. */
+export function settledUpTo({ state }: Journey): SettledUpTo | undefined {
+  const { partnerId, next, last } = state
+  return next > last ? { partnerId, after: last } : undefined
+}
+
 /**
- * A milestone that happens once is recorded once. PostgreSQL ensures that too; this saves it a flood of repeats, unless a
- * sender waits for the event's id.
+ * Applies the lead's state after a recording. Recordings run concurrently, so this result may be stale. Values only move
+ * forward.
+ *
+ * @param asked the highest sequence when the recording was asked for.
  */
-function isNews(journey: Journey, item: MilestoneItem, before: MilestoneItem[]): boolean {
-  const { name } = item
-  if (!milestones[name].once || journey.awaited.has(item)) return true
-  return !journey.state.seen.includes(name) && before.every((other) => other.name !== name)
+export function applyRecording(
+  journey: Journey,
+  recording: Recording,
+  items: readonly MilestoneItem[],
+  asked: number,
+): void {
+  const { state } = journey
+  for (const [index, item] of items.entries()) {
+    const result = recording.outcomes[index]
+    if (result === undefined) continue
+    applyOutcome(journey, item, result)
+    if (result.eventId !== undefined) keep(journey, { at: recording.lastEventAt, ...item })
+  }
+  state.anchor = recording.anchor ?? state.anchor
+  state.endsAt = recording.endsAt ?? state.endsAt
+  // in a sandbox, a recording from before the clock was moved may answer after it
+  state.offset = state.isSandbox ? Math.max(state.offset, recording.offset) : recording.offset
+  applyLast(journey, recording.last, asked)
+  state.lastEventAt = recording.lastEventAt
+  if (!state.seen.includes(recording.status)) state.seen.push(recording.status)
+  if (recording.closed) enter(journey, 'lead', 'closed')
+  applySent(journey, recording)
+}
+
+const refusals = {
+  repeated: 'already recorded: nothing changed',
+  closed: 'not recorded: the lead is closed',
+  mortgage_ready: 'not recorded: the borrower is mortgage ready, so there are no more score updates',
+  no_sandbox: 'not recorded: milestones are simulated in a sandbox only',
+  full: 'not recorded: a lead of a sandbox has no more events than this',
+}
+
+/** Counts a milestone's outcome, notes it if nothing changed, and answers a waiting sender. */
+export function applyOutcome(journey: Journey, item: MilestoneItem, result: RecordedItem): void {
+  const { state, counts, names } = journey
+  const { outcome, sequence } = result
+  if (outcome === 'recorded') {
+    state.lastEvent = item.name
+    if (!state.seen.includes(item.name)) state.seen.push(item.name)
+  } else note(journey, item.name, refusals[outcome])
+  if (sequence !== undefined && Object.keys(names).length < NAMES_KEPT) names[sequence] = item.name
+  if (!isTimed(item)) counts[outcome === 'recorded' || outcome === 'repeated' ? outcome : 'refused'] += 1
+  if (journey.awaited.has(item)) journey.awaited.set(item, result)
+}
+
+/** Remembers what was recorded, but for the timer's score updates, which come again by themselves. */
+function keep(journey: Journey, item: MilestoneItem): void {
+  const { recent } = journey
+  if (isTimed(item) || recent.some(({ dedupeKey }) => dedupeKey === item.dedupeKey)) return
+  journey.recent = [...recent, item].slice(-RECENT_KEPT)
 }

@@ -11,38 +11,124 @@ import {
 } from '@temporalio/workflow'
 import type { ReferralState } from '../src/leads/referral-state.ts'
 import { closeLead } from './activities.ts'
-import { receiveAdvances } from './advance-clock.ts'
-import { isRecord } from './arguments.ts'
-import { deliverNext, hasOpenWebhook } from './deliveries.ts'
-import { receiveSignals } from './inbox.ts'
+import { deliverNext, hasOpenWebhook, isUnwelcomed, welcome } from './deliveries.ts'
+import { receiveSignals, receiveSimulations, receiveUpdates } from './inbox.ts'
 import {
   beginJourney,
   type Carried,
   carriedOf,
   close,
   hasUnrecorded,
+  isCadenceOn,
+  isTimeToContinue,
   type Journey,
   note,
   now,
   stateOf,
 } from './journey.ts'
-import { type ReferralView, stateQuery } from './messages.ts'
+import { isRecord, type ReferralView, stateQuery } from './messages.ts'
 import { detailsOf, publish, publishSoon } from './operator-view.ts'
 import { enter } from './phases.ts'
 import { heedRefusal, takeRecord } from './read-record.ts'
-import { hasNews, isTimeToContinue, recordInbox } from './recording.ts'
-import { dropsOut, hasScenario, playScenario, receiveScenarios } from './scenario.ts'
-import { hasUnscored, isCadenceOn, recordDueScoreUpdate, recordUnscored } from './score-updates.ts'
-import { receiveSimulations } from './simulate.ts'
-import { receiveUpdates } from './updates.ts'
-import { welcome } from './welcome.ts'
+import { hasNews, recordInbox } from './recording.ts'
+import { dropsOut, hasScenario, playScenario, receiveTests } from './sandbox.ts'
+import { hasUnscored, recordDueScoreUpdate, recordUnscored } from './score-updates.ts'
+
+/**
+ * A borrower's journey, from create-lead until after mortgage_ready: id `lead-<lead_id>`, one for each lead.
+ * Handlers append to the inbox; coroutines record it, raise score updates on their dates, deliver webhooks in
+ * order and close the lead. All they know is stored in PostgreSQL too.
+ */
+export async function referral(state: ReferralState, carried?: Partial<Carried>): Promise<string> {
+  const journey = setup(state, carried)
+  return CancellationScope.nonCancellable(() => run(journey))
+}
+
+function setup(state: ReferralState, carried: Partial<Carried> | undefined): Journey {
+  requireState(state)
+  const journey = beginJourney(state, carried)
+  receiveSignals(journey)
+  receiveUpdates(journey)
+  if (journey.state.isSandbox) {
+    receiveSimulations(journey)
+    receiveTests(journey)
+  }
+  setHandler(stateQuery, () => viewOf(journey), {
+    description: 'Where the lead stands, and what became of every signal',
+  })
+  // a cancellation request closes the lead, and interrupts nothing
+  CancellationScope.current().cancelRequested.catch(() => {
+    close(journey)
+    publishSoon(journey)
+  })
+  return journey
+}
+
+/** A workflow that was started by hand with anything else fails at once, instead of at every task. */
+function requireState(state: unknown): void {
+  if (isRecord(state) && Number.isInteger(state.leadId) && Array.isArray(state.seen)) return
+  throw ApplicationFailure.nonRetryable('Not started by the service: use staff workflow rebuild', 'NoState')
+}
+
+function viewOf(journey: Journey): ReferralView {
+  const { counts, inbox, unscored, phases, isMoving, scenario, notes } = journey
+  const waiting = inbox.length + unscored.length
+  const moving = isMoving || scenario !== null
+  return { ...stateOf(journey), signals: counts, waiting, held: phases.webhooks === 'held', moving, notes }
+}
+
+async function run(journey: Journey): Promise<string> {
+  if (journey.recordChanged) await readFirst(journey)
+  publish(journey)
+  const work = new CancellationScope()
+  void work.run(async () => {
+    for (const coroutine of coroutines) void forever(journey, coroutine)
+  })
+  let over: boolean
+  do {
+    await condition(() => isOver(journey) || isTimeToContinue(journey))
+    // a coroutine that woke in the same round may have changed that
+    over = isOver(journey)
+  } while (!over && !isTimeToContinue(journey))
+  await end(work)
+  if (!over) return makeContinueAsNewFunc<typeof referral>()(stateOf(journey), carriedOf(journey))
+  enter(journey, 'lead', 'over')
+  setCurrentDetails(detailsOf(journey))
+  return journey.closeReason ?? 'canceled'
+}
+
+async function readFirst(journey: Journey): Promise<void> {
+  try {
+    await takeRecord(journey)
+  } catch (error) {
+    if (!heedRefusal(journey, error)) throw error
+  }
+}
+
+/** Over: closed, all recorded, and nothing to send, or only what waits for a paused endpoint. */
+function isOver(journey: Journey): boolean {
+  const { phases, state } = journey
+  const isBusy = hasUnrecorded(journey) || journey.recordChanged || !allHandlersFinished()
+  if (phases.lead !== 'closed' || isBusy) return false
+  return state.next > state.last || phases.webhooks === 'held'
+}
 
 /** What a lead's workflow does again and again, beside everything else. */
-export interface Coroutine {
+interface Coroutine {
   what: string
   when: (journey: Journey) => boolean
   step: (journey: Journey) => Promise<void>
 }
+
+const coroutines: readonly Coroutine[] = [
+  { what: 'welcome', when: isUnwelcomed, step: welcome },
+  { what: 'recording', when: hasNews, step: recordInbox },
+  { what: 'score updates', when: isCadenceOn, step: recordDueScoreUpdate },
+  { what: 'signalled score updates', when: hasUnscored, step: recordUnscored },
+  { what: 'deliveries', when: hasOpenWebhook, step: deliverNext },
+  { what: 'scenario', when: hasScenario, step: playScenario },
+  { what: 'closing', when: isToClose, step: closeWhenDone },
+]
 
 /**
  * Repeats a step, whenever it is time for it, until its scope is cancelled because the run ends, and shows operators what
@@ -53,6 +139,8 @@ async function forever(journey: Journey, { what, when, step }: Coroutine): Promi
   while (!scope.consideredCancelled) {
     try {
       await condition(() => when(journey))
+      // another coroutine that woke in the same round may have changed that
+      if (!when(journey)) continue
       await step(journey)
       // a command after the run's last one would be refused
       if (!scope.consideredCancelled) publish(journey)
@@ -83,104 +171,12 @@ async function closeWhenDone(journey: Journey): Promise<void> {
     publish(journey)
   }
   await condition(() => !hasUnrecorded(journey))
+  const reason = journey.closeReason ?? 'canceled'
+  const summary = `close the lead: ${reason}`
+  const args = [state.leadId, reason, dropsOut(journey)] as const
   // its clock may have moved on without this workflow
-  state.offset = await closeLead(state.leadId, journey.closeReason ?? 'canceled', dropsOut(journey))
+  state.offset = await closeLead.executeWithOptions({ summary }, [...args])
   enter(journey, 'lead', 'closed')
-}
-
-/** Over: closed, all recorded, and nothing to send, or only what waits for a paused endpoint. */
-function isOver(journey: Journey): boolean {
-  const { phases, state } = journey
-  const isBusy = hasUnrecorded(journey) || journey.recordChanged || !allHandlersFinished()
-  if (phases.lead !== 'closed' || isBusy) return false
-  return state.next > state.last || phases.webhooks === 'held'
-}
-
-/**
- * A borrower's journey, from create-lead until after mortgage_ready: id `lead-<lead_id>`, one for each lead.
- * Handlers append to the inbox; coroutines record it, raise score updates on their dates, deliver webhooks in
- * order and close the lead. All they know is stored in PostgreSQL too.
- */
-export async function referral(state: ReferralState, carried?: Partial<Carried>): Promise<string> {
-  const journey = setup(state, carried)
-  return CancellationScope.nonCancellable(() => run(journey))
-}
-
-function setup(state: ReferralState, carried: Partial<Carried> | undefined): Journey {
-  requireState(state)
-  const journey = beginJourney(state, carried)
-  receiveSignals(journey)
-  receiveUpdates(journey)
-  if (journey.state.isSandbox) {
-    receiveSimulations(journey)
-    receiveAdvances(journey)
-    receiveScenarios(journey)
-  }
-  setHandler(stateQuery, () => viewOf(journey), {
-    description: 'Where the lead stands, and what became of every signal',
-  })
-  // a cancellation request closes the lead, and interrupts nothing
-  CancellationScope.current().cancelRequested.catch(() => {
-    close(journey)
-    publishSoon(journey)
-  })
-  return journey
-}
-
-/** A workflow that was started by hand with anything else fails at once, instead of at every task. */
-function requireState(state: unknown): void {
-  if (isRecord(state) && Number.isInteger(state.leadId) && Array.isArray(state.seen)) return
-  throw ApplicationFailure.nonRetryable('Not started by the service: use staff workflow rebuild', 'NoState')
-}
-
-function viewOf(journey: Journey): ReferralView {
-  const { counts, inbox, unscored, phases, isMoving, scenario, notes } = journey
-  const waiting = inbox.length + unscored.length
-  const moving = isMoving || scenario !== null
-  return { ...stateOf(journey), signals: counts, waiting, held: phases.webhooks === 'held', moving, notes }
-}
-
-async function run(journey: Journey): Promise<string> {
-  if (journey.recordChanged) await readFirst(journey)
-  publish(journey)
-  const work = new CancellationScope()
-  void work.run(async () => begin(journey))
-  let over = false
-  do {
-    await condition(() => isOver(journey) || isTimeToContinue(journey))
-    // a coroutine that woke in the same round may have changed that
-    over = isOver(journey)
-  } while (!over && !isTimeToContinue(journey))
-  const handedOver = plain([stateOf(journey), carriedOf(journey)] as const)
-  await end(work)
-  if (over) {
-    enter(journey, 'lead', 'over')
-    setCurrentDetails(detailsOf(journey))
-    return journey.closeReason ?? 'canceled'
-  }
-  return makeContinueAsNewFunc<typeof referral>()(...handedOver)
-}
-
-async function readFirst(journey: Journey): Promise<void> {
-  try {
-    await takeRecord(journey)
-  } catch (error) {
-    if (!heedRefusal(journey, error)) throw error
-  }
-}
-
-const coroutines: readonly Coroutine[] = [
-  { what: 'recording', when: hasNews, step: recordInbox },
-  { what: 'score updates', when: isCadenceOn, step: recordDueScoreUpdate },
-  { what: 'signalled score updates', when: hasUnscored, step: recordUnscored },
-  { what: 'deliveries', when: hasOpenWebhook, step: deliverNext },
-  { what: 'scenario', when: hasScenario, step: playScenario },
-  { what: 'closing', when: isToClose, step: closeWhenDone },
-]
-
-function begin(journey: Journey): void {
-  void welcome(journey)
-  for (const coroutine of coroutines) void forever(journey, coroutine)
 }
 
 /**
@@ -192,9 +188,4 @@ async function end(work: CancellationScope): Promise<void> {
   // conditions are checked again once nothing else in this activation can continue
   let looks = 0
   await condition(() => (looks += 1) > 1)
-}
-
-/** A copy, which coroutines that end meanwhile don't change. */
-function plain<Value>(value: Value): Value {
-  return JSON.parse(JSON.stringify(value)) as Value
 }

@@ -9,8 +9,7 @@ import {
 } from '@temporalio/workflow'
 import { MOST_RESENDS } from '../src/deliveries/delivery-states.ts'
 import { type Activities, listReplay, resendWebhook } from './activities.ts'
-import { isRecord } from './arguments.ts'
-import { resendUpdate, type Webhook } from './messages.ts'
+import { isRecord, resendUpdate, type Webhook } from './messages.ts'
 
 type Filter = Parameters<Activities['listReplay']>[0]
 
@@ -85,12 +84,7 @@ async function send(partnerId: number, resends: Resends, { leadId, sequence }: W
 const isWebhook = (asked: unknown): boolean =>
   isRecord(asked) && Number.isSafeInteger(asked.leadId) && Number.isSafeInteger(asked.sequence)
 
-function datesOf({ since, until }: Filter): string {
-  if (since === null && until === null) return 'all events'
-  return ['events', since !== null && `from ${since}`, until !== null && `before ${until}`]
-    .filter(Boolean)
-    .join(' ')
-}
+const datesOf = ({ since, until }: Filter) => `events from ${since ?? 'the first'} to ${until ?? 'the last'}`
 
 /** What an operator reads in the Temporal Web UI. */
 function detailsOf(partnerId: number, { delivered, failed, waiting, replay }: Resends): string {

@@ -1,6 +1,6 @@
-import type { Client } from '@temporalio/client'
-import { lookSignal } from '../../workflows/messages.ts'
-import { certificationId, endpointPingId, endpointWorkflowId, TASK_QUEUE } from '../temporal/names.ts'
+import { type Client, WithStartWorkflowOperation } from '@temporalio/client'
+import { lookSignal, pingUpdate } from '../../workflows/messages.ts'
+import { certificationId, endpointWorkflowId, TASK_QUEUE } from '../temporal/names.ts'
 import type { CertificationRequest } from './certification-checks.ts'
 import type { PingOutcome } from './endpoint-state.ts'
 import type { SelfServiceDependencies } from './own-endpoint.ts'
@@ -18,20 +18,22 @@ type Workflow = (endpointId: number) => Promise<unknown>
 
 export function createEndpointStarter(client: Client): StartEndpoint {
   return async (endpointId, { quietly = false } = {}) => {
-    const options = {
-      workflowId: endpointWorkflowId(endpointId),
-      taskQueue: TASK_QUEUE,
-      args: [endpointId] as [number],
-      workflowIdConflictPolicy: 'USE_EXISTING' as const,
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
-      staticSummary: `Endpoint ${endpointId}`,
-    }
+    const options = optionsOf(endpointId)
     await client.withDeadline(Date.now() + CALL_LIMIT_MS, async () => {
       if (quietly) await client.workflow.start<Workflow>('endpoint', options)
       else await client.workflow.signalWithStart<Workflow>('endpoint', { ...options, signal: lookSignal })
     })
   }
 }
+
+const optionsOf = (endpointId: number) => ({
+  workflowId: endpointWorkflowId(endpointId),
+  taskQueue: TASK_QUEUE,
+  args: [endpointId] as [number],
+  workflowIdConflictPolicy: 'USE_EXISTING' as const,
+  workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+  staticSummary: `Endpoint ${endpointId}`,
+})
 
 const START_LIMIT_MS = 3000
 /** One request may take fifteen seconds. */
@@ -55,26 +57,19 @@ export function createEndpointRequests(client: Client) {
       await client.withDeadline(Date.now() + START_LIMIT_MS, start)
     },
 
-    /** Waits for the answer; one that is under way is joined. `null` if the endpoint has no URL. */
+    /** Sends a test request and waits for the answer; one that is under way is joined. `null` if the endpoint has no URL. */
     async ping(endpointId: number): Promise<PingOutcome | null> {
-      const start = () =>
-        client.workflow.start<Ping>('endpointPing', {
-          workflowId: endpointPingId(endpointId),
-          taskQueue: TASK_QUEUE,
-          args: [endpointId],
-          workflowIdConflictPolicy: 'USE_EXISTING',
-          // nobody waits any longer
-          workflowRunTimeout: PING_LIMIT_MS,
-          staticSummary: `Test request to endpoint ${endpointId}`,
-        })
-      const ping = await client.withDeadline(Date.now() + START_LIMIT_MS, start)
-      return client.withDeadline(Date.now() + PING_LIMIT_MS, () => ping.result())
+      const startWorkflowOperation = new WithStartWorkflowOperation<Workflow>(
+        'endpoint',
+        optionsOf(endpointId),
+      )
+      const ask = () => client.workflow.executeUpdateWithStart(pingUpdate, { startWorkflowOperation })
+      return client.withDeadline(Date.now() + PING_LIMIT_MS, ask)
     },
   }
 }
 
 type Certify = (request: CertificationRequest) => Promise<unknown>
-type Ping = (endpointId: number) => Promise<PingOutcome | null>
 
 interface Tools {
   client: Client

@@ -187,7 +187,7 @@ export function numberedKey(name: SignalledMilestone, firstRunId: string, number
   return `${name}@${firstRunId}:${number}`
 }
 
-interface Simulation {
+export interface Simulation {
   key: string
   /** The request that asked for it; none for a scenario. */
   request_id?: string

@@ -12,7 +12,6 @@ import {
   type MilestoneAnswer,
   type MilestoneRequest,
   milestoneUpdate,
-  type SimulateRequest,
   simulateUpdate,
 } from '../../workflows/messages.ts'
 import type { Sql } from '../database/sql.ts'
@@ -21,7 +20,7 @@ import { referralId, TASK_QUEUE } from '../temporal/names.ts'
 import { startAttributes } from '../temporal/search-attributes.ts'
 import { loadReferralState } from './load-referral.ts'
 import type { CloseReason } from './reasons.ts'
-import type { ReferralState } from './referral-state.ts'
+import type { ReferralState, Simulation } from './referral-state.ts'
 import { isUnstarted, markStarted } from './sweep-starts.ts'
 
 /** How long a call may take while Temporal is away: the sweep does from the record what it could not. */
@@ -51,7 +50,7 @@ export interface Referrals {
    * Sends milestones that are recorded in their order, and starts the workflow if it does not run. While no worker
    * answers, `unanswered`: they may still come.
    */
-  simulate(leadId: number, request: SimulateRequest): Promise<MilestoneAnswer[] | 'closed' | 'unanswered'>
+  simulate(leadId: number, request: Simulation): Promise<MilestoneAnswer[] | 'closed' | 'unanswered'>
   /**
    * Has the workflow close the lead once what has arrived is recorded, after starting it if it does not run. While gains are
    * asked for, it is closed later: the record says whether it is. Rejects if nobody answers: it may still be closed.
@@ -165,7 +164,7 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
     return answer
   }
 
-  async function simulate(leadId: number, request: SimulateRequest) {
+  async function simulate(leadId: number, request: Simulation) {
     try {
       return (await update(leadId, simulateUpdate, [request], request.key)) ?? 'closed'
     } catch (error) {

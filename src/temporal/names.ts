@@ -12,7 +12,6 @@ export function leadOf(workflowId: string): number | undefined {
 export const endpointWorkflowId = (endpointId: number) => `endpoint-${endpointId}`
 /** A candidate may be certified several times. */
 export const certificationId = (candidate: number, at: Date) => `certification-${candidate}-${at.getTime()}`
-export const endpointPingId = (id: number) => `endpoint-ping-${id}`
 export const resendId = (partnerId: number) => `resend-${partnerId}`
 export const replayId = (partnerId: number) => `replay-${partnerId}`
 

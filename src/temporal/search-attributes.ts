@@ -9,6 +9,7 @@ export const attributeKeys = {
   PartnerId: defineSearchAttributeKey('PartnerId', 'INT'),
   LeadStatus: defineSearchAttributeKey('LeadStatus', 'KEYWORD'),
   DeliveryState: defineSearchAttributeKey('DeliveryState', 'KEYWORD'),
+  NextScoreUpdateAt: defineSearchAttributeKey('NextScoreUpdateAt', 'DATETIME'),
   LastEventAt: defineSearchAttributeKey('LastEventAt', 'DATETIME'),
 }
 

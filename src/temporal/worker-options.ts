@@ -6,19 +6,15 @@ import { DELIVERIES_QUEUE, SCORES_QUEUE, TASK_QUEUE } from './names.ts'
 // not its pathname, in which a space is %20
 const fileOf = (path: string) => fileURLToPath(new URL(`../../workflows/${path}`, import.meta.url))
 
-const payloadConverterPath = fileOf('payload-converter.ts')
+const payloadConverterPath = fileOf('sdk-hooks.ts')
 
-/**
- * What the workflows are bundled from, for a worker and for a replay: both must run the same.
- *
- * @param callStacks whether stacks are made in workflows: of their promises, which operators see, and of their errors.
- */
-export const bundleOptions = ({ callStacks }: { callStacks: boolean }) => ({
+/** What the workflows are bundled from, for a worker and for a replay: both must run the same. */
+export const bundleOptions = {
   workflowsPath: fileOf('index.ts'),
   payloadConverterPath,
-  workflowInterceptorModules: [fileOf('interceptors.ts')],
-  preloadModules: [...(callStacks ? [] : [fileOf('without-stacks.ts')]), fileOf('preloaded.ts')],
-})
+  workflowInterceptorModules: [fileOf('sdk-hooks.ts')],
+  preloadModules: [fileOf('preloaded.ts')],
+}
 
 type Version = Pick<Config<'worker'>, 'TEMPORAL_DEPLOYMENT_NAME' | 'TEMPORAL_WORKER_BUILD_ID'>
 type Settings = Version &

@@ -10,28 +10,15 @@ const cacheFolder = path.join(root, 'node_modules/.cache/partner-referral-servic
  * The bundle that a worker runs its workflows from. Bundling takes more than a second of CPU time, so `npm ci` does it
  * once, and a start does it again only if a source is newer.
  */
-export async function workflowBundle(options: BundleOptions = {}): Promise<WorkflowBundle> {
-  const file = fileOf(options)
-  return changedAt(file) > newestSource() ? { code: readFileSync(file, 'utf8') } : bundleWorkflows(options)
+export async function workflowBundle(folder = cacheFolder): Promise<WorkflowBundle> {
+  const file = path.join(folder, 'workflows.js')
+  return changedAt(file) > newestSource() ? { code: readFileSync(file, 'utf8') } : bundleWorkflows(folder)
 }
-
-interface BundleOptions {
-  callStacks?: boolean
-  /** Where the bundle is kept. */
-  folder?: string
-}
-
-const fileOf = ({ callStacks = false, folder = cacheFolder }: BundleOptions) =>
-  path.join(folder, callStacks ? 'workflows-with-call-stacks.js' : 'workflows.js')
 
 /** Bundles anew, as packages may have changed. */
-export async function bundleWorkflows(options: BundleOptions = {}): Promise<WorkflowBundle> {
-  const { callStacks = false } = options
-  const { code } = await bundleWorkflowCode({
-    ...bundleOptions({ callStacks }),
-    logger: new DefaultLogger('WARN'),
-  })
-  keep(fileOf(options), code)
+export async function bundleWorkflows(folder = cacheFolder): Promise<WorkflowBundle> {
+  const { code } = await bundleWorkflowCode({ ...bundleOptions, logger: new DefaultLogger('WARN') })
+  keep(path.join(folder, 'workflows.js'), code)
   return { code }
 }
 

@@ -10,24 +10,24 @@ const cache = path.join(temporaryFolder(), 'cache')
 const kept = path.join(cache, 'workflows.js')
 
 test('workflows are bundled once, and anew when a source is newer', async () => {
-  const first = await workflowBundle({ folder: cache })
+  const first = await workflowBundle(cache)
   expect(readFileSync(kept, 'utf8')).toBe(first.code)
 
   writeFileSync(kept, 'newer than all sources')
-  expect(await workflowBundle({ folder: cache })).toEqual({ code: 'newer than all sources' })
+  expect(await workflowBundle(cache)).toEqual({ code: 'newer than all sources' })
 
   utimesSync(kept, 0, statSync(path.join(import.meta.dirname, '../../src/worker.ts')).mtimeMs / 1000 - 1)
-  expect(await workflowBundle({ folder: cache })).toEqual(first)
+  expect(await workflowBundle(cache)).toEqual(first)
   expect(readFileSync(kept, 'utf8')).toBe(first.code)
 })
 
 test('where nothing can be kept, workflows are bundled all the same', async () => {
-  const { code } = await workflowBundle({ folder: path.join(kept, 'a file is no folder') })
+  const { code } = await workflowBundle(path.join(kept, 'a file is no folder'))
   expect(code).toContain('referral')
 })
 
 test('what workflows decide with is evaluated once for all of them', async () => {
-  const { code } = await workflowBundle({ folder: cache })
+  const { code } = await workflowBundle(cache)
   const bundled = Array.from(code.matchAll(/^\/\*{3}\/ "\.\/(src\/[^"]+)"/gm), ([, file]) => file)
   const list = readFileSync(path.join(import.meta.dirname, '../../workflows/preloaded.ts'), 'utf8')
   const preloaded = Array.from(list.matchAll(/^import '\.\.\/(.+)'$/gm), ([, file]) => file)
@@ -40,9 +40,9 @@ test('workflows are found in a folder whose name is written otherwise in a URL',
   symlinkSync(path.join(import.meta.dirname, '../..'), folder)
   const module = pathToFileURL(path.join(folder, 'src/temporal/worker-options.ts'))
   const script = `import { bundleOptions } from ${JSON.stringify(module)}
-    console.log(JSON.stringify(Object.values(bundleOptions({ callStacks: false })).flat()))`
+    console.log(JSON.stringify(Object.values(bundleOptions).flat()))`
   const options = ['--preserve-symlinks', '--input-type=module', '--eval', script]
   const files = JSON.parse(execFileSync(process.execPath, options, { encoding: 'utf8' })) as string[]
-  expect(files).toHaveLength(5)
+  expect(files).toHaveLength(4)
   expect(files.filter((file) => !file.startsWith(folder) || !existsSync(file))).toEqual([])
 })

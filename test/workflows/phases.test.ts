@@ -25,7 +25,7 @@ const at = (part: Part, phase: Phase): Phases => ({ ...beginPhases({ closing: fa
 
 describe('the phases of a lead’s workflow', () => {
   it('are all in the table', () => {
-    expect(rows).toHaveLength(13)
+    expect(rows).toHaveLength(12)
     expect(new Set(rows.map(({ part }) => part))).toEqual(new Set(Object.keys(at('lead', 'open'))))
   })
 

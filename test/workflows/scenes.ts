@@ -4,7 +4,6 @@ import { createEndpointRequests, createEndpointStarter } from '../../src/endpoin
 import { createClocks } from '../../src/sandbox/clocks.ts'
 import {
   certificationId,
-  endpointPingId,
   endpointWorkflowId,
   referralId,
   replayId,
@@ -153,6 +152,7 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await leadsOf(service, partner).start()
     await endpoint.is('paused')
     const { id } = await endpoint.row()
+    await createEndpointRequests(service.client).ping(id)
     await createEndpointStarter(service.client)(id)
     const handle = service.client.workflow.getHandle(endpointWorkflowId(id))
     await handle.signal(probeSignal)
@@ -178,12 +178,6 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     const id = certificationId(candidate, new Date(requestedAt))
     await service.client.workflow.getHandle(id).result()
     return id
-  },
-  async 'endpoint-ping'(service) {
-    const partner = await service.addPartner()
-    const { id } = await endpointOf(service, partner).row()
-    await createEndpointRequests(service.client).ping(id)
-    return endpointPingId(id)
   },
   async 'clock-advanced'(service) {
     return referralId(await advanceRefused(service))
