@@ -19,42 +19,18 @@ import {
 import type { Environment } from '../src/values.ts'
 import { again } from './activity-context.ts'
 
-/** A turn ends once nothing was done in it for so long: then others had the worker in between. */
-const IDLE_MS = 5000
-
-/**
- * Turns of each partner's leads in this process, one at a time: a scenario makes a year's work in a second, and create-lead
- * asks for hundreds.
- *
- * @returns whether a lead has its turn.
- */
-function takeTurns() {
-  const turns = new Map<number, { leadId: number; usedAt: number }>()
-  return (partnerId: number, leadId: number): boolean => {
-    const now = performance.now()
-    const turn = turns.get(partnerId)
-    if (turn !== undefined && turn.leadId !== leadId && turn.usedAt > now - IDLE_MS) return false
-    turns.set(partnerId, { leadId, usedAt: now })
-    return true
-  }
-}
-
 const SECOND_MS = 1000
 /** When to look again whether what is due has happened: the longer it takes, the later. */
 const LOOK_AGAIN_MS = { first: 100, longest: 5000 }
 
 /** What moves a lead's clock. */
 export function clockActivities({ sql }: { sql: Sql }) {
-  const takeTurn = takeTurns()
   return {
     /**
      * Moves a lead's clock to the next date on the way, once nothing is due any more where it stands. An attempt after a crash
      * moves it on from there.
      */
     advanceClock: async (leadId: number, step: ClockStep): Promise<ClockPassed> => {
-      const { turnOf: partnerId } = step
-      if (partnerId !== undefined && !takeTurn(partnerId, leadId))
-        throw again('other scenarios of the partner are being played')
       const clock = await readLeadClock(sql, leadId)
       if (clock === undefined) throw ApplicationFailure.nonRetryable('there is no such lead', 'UnknownLead')
       const { first, longest } = LOOK_AGAIN_MS

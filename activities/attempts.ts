@@ -24,7 +24,7 @@ export interface AttemptDependencies {
   send: SendWebhook
   startEndpoint: (endpointId: number) => Promise<unknown>
   observe: Pick<WorkerObserver, 'attempted' | 'delivered' | 'noticed'>
-  log: Pick<Logger, 'info'>
+  log: Pick<Logger, 'info' | 'warn'>
 }
 
 /** How an attempt ended. */
@@ -32,78 +32,6 @@ export interface AttemptMade extends Finished {
   outcome: AttemptOutcome
   /** Of a failure, in a word or two. */
   reason: string
-}
-
-/**
- * Makes an attempt that is open: one signed request, its end in the record, and its line in the log.
- *
- * @param asked what the attempt was asked for as: a settled webhook is marked as a repeat.
- * @throws {ApplicationFailure} "again" when the process was frozen for so long that the lease may end before the request.
- */
-async function makeAttempt(
-  { sql, send, startEndpoint, observe, log }: AttemptDependencies,
-  started: StartedAttempt,
-  asked: AttemptTrigger,
-): Promise<AttemptMade> {
-  const { eventId: id, attemptId, trigger, body, url, secrets, beganAt } = started
-  // another process may send by then
-  if (performance.now() - beganAt > LEASE_MS - REQUEST_LIMIT_MS)
-    throw again('the attempt began too late', 1000)
-  const at = new Date()
-  const headers = signedHeaders({ id, body, at, secrets })
-  const signed = { at, signature: headers['webhook-signature'] }
-  const outcome = await send({ url, body, headers: { ...headers, ...markReplay(asked) } })
-  observe.attempted(outcome)
-  const write = () => finishAttempt(sql, { attemptId, eventId: id, trigger, signed }, outcome)
-  // for as long as the lease: the answer of an endpoint is not asked for twice because PostgreSQL was away for a moment
-  const finishing = retryFor(write, beganAt + LEASE_MS - performance.now())
-  const tell = (end: Pick<Finished, 'end' | 'retry'> | undefined) =>
-    log.info(fieldsOf(started, asked, outcome, end), 'attempt')
-  const finished = await finishing.catch((error: unknown) => {
-    tell(undefined)
-    throw error
-  })
-  tell(finished)
-  if (finished.end === 'delivered' && !isRepeat(asked))
-    observe.delivered((Date.now() - recordedAt(id).getTime()) / 1000)
-  for (const notice of finished.notices) {
-    observe.noticed(notice)
-    // it sends the email, and probes an endpoint that was paused; the comparison starts it if this fails
-    void startEndpoint(notice.endpointId).catch(() => undefined)
-  }
-  return { ...finished, outcome, reason: failureReason(outcome.status, outcome.errorCode) }
-}
-
-/** Whether somebody asked for a webhook that was settled. */
-const isRepeat = (asked: AttemptTrigger) => asked === 'resend' || asked === 'replay'
-
-/** Tells a receiver that keeps no ids that this event is not news. */
-function markReplay(asked: AttemptTrigger): Record<string, string> {
-  return isRepeat(asked) ? { 'webhook-replay': 'true' } : {}
-}
-
-/** What the log says of an attempt; without its end, PostgreSQL could not be told of it. */
-function fieldsOf(
-  { partnerId, leadId, eventId, sequence, attemptId, requestId }: StartedAttempt,
-  trigger: AttemptTrigger,
-  { status, errorCode, durationMs }: AttemptOutcome,
-  end: Pick<Finished, 'end' | 'retry'> | undefined,
-) {
-  return {
-    partner_id: partnerId,
-    lead_id: leadId,
-    event_id: eventId,
-    sequence,
-    attempt_id: attemptId,
-    trigger,
-    outcome: end?.end ?? 'not_written',
-    status,
-    error_code: errorCode,
-    duration_ms: durationMs,
-    ...(end?.retry && { failures: end.retry.failures, retry_in_ms: end.retry.afterMs }),
-    ...(requestId !== null && { request_id: requestId }),
-    ...workflowFields(),
-  }
 }
 
 /** How long an activity waits for the answer to a first attempt. The request continues after that. */
@@ -121,12 +49,13 @@ interface Options {
  * while they are under way.
  */
 export function createAttempts(
-  dependencies: AttemptDependencies & { log: Pick<Logger, 'info' | 'warn'> },
+  dependencies: AttemptDependencies,
   { waitMs = WAIT_MS, monotonicMs }: Options = {},
 ) {
   const places = createPlaces()
   const judge = createLeaseJudge(monotonicMs)
   const underWay = new Map<string, Promise<AttemptMade>>()
+  const keyOf = (leadId: number, sequence: number) => `${leadId}/${sequence}`
 
   async function run(started: StartedAttempt, asked: AttemptTrigger, key: string): Promise<AttemptMade> {
     const { partnerId } = started
@@ -193,17 +122,15 @@ export function createAttempts(
      * `deliverWebhook` continues from there.
      */
     async sent(making: Promise<AttemptMade>, { leadId, sequence }: StartedAttempt): Promise<Sent> {
-      const sending = making.then(
-        ({ end, retry, reason }): Sent => {
-          if (end === 'delivered') return { delivered: sequence }
-          return retry === undefined ? {} : { failure: { sequence, failures: retry.failures, reason } }
-        },
-        (err: unknown): Sent => {
-          const fields = { err, lead_id: leadId, ...workflowFields() }
-          dependencies.log.warn(fields, 'a first attempt did not come to its end')
-          return {}
-        },
-      )
+      const toSent = ({ end, retry, reason }: AttemptMade): Sent => {
+        if (end === 'delivered') return { delivered: sequence }
+        return retry === undefined ? {} : { failure: { sequence, failures: retry.failures, reason } }
+      }
+      const sending = making.then(toSent, (err: unknown): Sent => {
+        const fields = { err, lead_id: leadId, ...workflowFields() }
+        dependencies.log.warn(fields, 'a first attempt did not come to its end')
+        return {}
+      })
       return inTime(sending, {})
     },
 
@@ -219,4 +146,70 @@ export function createAttempts(
   }
 }
 
-const keyOf = (leadId: number, sequence: number) => `${leadId}/${sequence}`
+/**
+ * Makes an attempt that is open: one signed request, its end in the record, and its line in the log.
+ *
+ * @param asked the trigger that was asked for: a settled webhook is marked as a repeat.
+ * @throws {ApplicationFailure} "again" when the process was frozen for so long that the lease may end before the request.
+ */
+async function makeAttempt(
+  { sql, send, startEndpoint, observe, log }: AttemptDependencies,
+  started: StartedAttempt,
+  asked: AttemptTrigger,
+): Promise<AttemptMade> {
+  const { eventId: id, attemptId, trigger, body, url, secrets, beganAt } = started
+  // another process may send by then
+  if (performance.now() - beganAt > LEASE_MS - REQUEST_LIMIT_MS)
+    throw again('the attempt began too late', 1000)
+  const at = new Date()
+  const headers = signedHeaders({ id, body, at, secrets })
+  const isRepeat = asked === 'resend' || asked === 'replay'
+  // tells a receiver that keeps no ids that this event is not news
+  const outcome = await send({
+    url,
+    body,
+    headers: isRepeat ? { ...headers, 'webhook-replay': 'true' } : headers,
+  })
+  observe.attempted(outcome)
+  const signed = { at, signature: headers['webhook-signature'] }
+  const write = () => finishAttempt(sql, { attemptId, eventId: id, trigger, signed }, outcome)
+  const tell = (end?: Finished) => log.info(fieldsOf(started, asked, outcome, end), 'attempt')
+  // for as long as the lease: the answer of an endpoint is not asked for twice because PostgreSQL was away for a moment
+  const finished = await retryFor(write, beganAt + LEASE_MS - performance.now()).catch((error: unknown) => {
+    tell()
+    throw error
+  })
+  tell(finished)
+  if (finished.end === 'delivered' && !isRepeat)
+    observe.delivered((Date.now() - recordedAt(id).getTime()) / 1000)
+  for (const notice of finished.notices) {
+    observe.noticed(notice)
+    // it sends the email, and probes an endpoint that was paused; the comparison starts it if this fails
+    void startEndpoint(notice.endpointId).catch(() => undefined)
+  }
+  return { ...finished, outcome, reason: failureReason(outcome.status, outcome.errorCode) }
+}
+
+/** What the log says of an attempt; without its end, PostgreSQL could not be told of it. */
+function fieldsOf(
+  { partnerId, leadId, eventId, sequence, attemptId, requestId }: StartedAttempt,
+  trigger: AttemptTrigger,
+  { status, errorCode, durationMs }: AttemptOutcome,
+  end: Finished | undefined,
+) {
+  return {
+    partner_id: partnerId,
+    lead_id: leadId,
+    event_id: eventId,
+    sequence,
+    attempt_id: attemptId,
+    trigger,
+    outcome: end?.end ?? 'not_written',
+    status,
+    error_code: errorCode,
+    duration_ms: durationMs,
+    ...(end?.retry && { failures: end.retry.failures, retry_in_ms: end.retry.afterMs }),
+    ...(requestId !== null && { request_id: requestId }),
+    ...workflowFields(),
+  }
+}

@@ -21,46 +21,6 @@ import { sendPing } from '../src/webhooks/ping.ts'
 import { generateSecret, signedHeaders } from '../src/webhooks/signature.ts'
 import type { SendWebhook } from './attempts.ts'
 
-/** Older than any receiver accepts: libraries allow five minutes. */
-const TOO_OLD_MS = 10 * 60 * 1000
-
-interface CallFacts {
-  /** The number of what is certified: with the time, its requests have ids of their own. */
-  candidate: number
-  partnerId: number
-  environment: Environment
-  requestedAt: Date
-  now: Date
-}
-
-/** The request of a check, before it is signed. */
-interface CertificationCall {
-  id: string
-  /** What is signed. */
-  body: string
-  /** What is sent. */
-  sentBody: string
-  at: Date
-  /** Signed with a secret that is not the receiver's. */
-  isForged: boolean
-}
-
-/** The request of a check. `repeated` is `valid` again, byte for byte apart from its time and signature. */
-function certificationCall(
-  check: CertificationCheck,
-  { candidate, partnerId, environment, requestedAt, now }: CallFacts,
-): CertificationCall {
-  const type = check === 'unknown_type' ? UNKNOWN_TYPE : CERTIFICATION_TYPE
-  const body = certificationBody(type, requestedAt, { partner_id: partnerId, environment })
-  return {
-    id: `cert_${candidate}_${requestedAt.getTime()}_${check === 'repeated' ? 'valid' : check}`,
-    body,
-    sentBody: check === 'changed_body' ? withOneByteChanged(body) : body,
-    at: new Date(now.getTime() - (check === 'old_timestamp' ? TOO_OLD_MS : 0)),
-    isForged: check === 'forged_signature',
-  }
-}
-
 interface Dependencies {
   sql: Sql
   environment: Environment
@@ -73,6 +33,7 @@ interface Dependencies {
 /** What an operator sees of a check: no URL, no body. Without a response, the checks after it are not sent. */
 export type CheckOutcome = Pick<CheckReport, 'result' | 'received'> & { isAnswered: boolean }
 
+/** What partners ask for their endpoints. */
 export function certificationActivities(dependencies: Dependencies) {
   const { sql, environment, send, encryptionKeys, startEndpoint } = dependencies
   return {
@@ -84,7 +45,8 @@ export function certificationActivities(dependencies: Dependencies) {
     async certify(request: CertificationRequest, check: CertificationCheck): Promise<CheckOutcome | null> {
       const candidate = await candidateOf(sql, request, encryptionKeys)
       if (candidate === undefined) return null
-      const outcome = await send(callOf(check, { ...request, ...candidate, environment }))
+      const call = certificationCall(check, { ...request, environment, secret: candidate.secret })
+      const outcome = await send({ url: candidate.url, ...call })
       const isAnswered = outcome.status !== null
       const clock = clockAdvice(outcome.responseHeaders?.date, Date.now())
       const valid = candidate.checks.find((report) => report.check === 'valid')?.result
@@ -99,40 +61,39 @@ export function certificationActivities(dependencies: Dependencies) {
       if (switched !== undefined) await startEndpoint(switched).catch(() => undefined)
       return result
     },
+
+    /** Makes a test request, signed with every live secret. `null` if the endpoint has no URL. */
+    async pingEndpoint(endpointId: number): Promise<PingOutcome | null> {
+      const { url, partner_id: partnerId } = await sql
+        .selectFrom('endpoints')
+        .select(['url', 'partner_id'])
+        .where('id', '=', endpointId)
+        .executeTakeFirstOrThrow()
+      if (url === null) return null
+      const secrets = await signingSecrets(sql, endpointId, encryptionKeys)
+      return sendPing({ url, partnerId, environment, secrets }, send)
+    },
   }
 }
 
-interface Call extends CertificationRequest {
-  url: string
-  secret: string
-  environment: Environment
-}
+/** Older than any receiver accepts: libraries allow five minutes. */
+const TOO_OLD_MS = 10 * 60 * 1000
 
-/** The request of a check, signed or forged. */
-function callOf(check: CertificationCheck, { url, secret, requestedAt, ...facts }: Call) {
-  const at = { requestedAt: new Date(requestedAt), now: new Date() }
-  const { sentBody, isForged, ...signed } = certificationCall(check, { ...facts, ...at })
-  const secrets = [isForged ? generateSecret() : secret]
-  return { url, headers: signedHeaders({ ...signed, secrets }), body: sentBody }
-}
-
-interface PingDependencies {
-  sql: Sql
-  environment: Environment
-  send: SendWebhook
-  encryptionKeys: readonly Buffer[]
-}
-
-/** Makes a test request, signed with every live secret. `null` if the endpoint has no URL. */
-export function pingEndpointActivity({ sql, environment, send, encryptionKeys }: PingDependencies) {
-  return async (endpointId: number): Promise<PingOutcome | null> => {
-    const { url, partner_id: partnerId } = await sql
-      .selectFrom('endpoints')
-      .select(['url', 'partner_id'])
-      .where('id', '=', endpointId)
-      .executeTakeFirstOrThrow()
-    if (url === null) return null
-    const secrets = await signingSecrets(sql, endpointId, encryptionKeys)
-    return sendPing({ url, partnerId, environment, secrets }, send)
-  }
+/** The request of a check. `repeated` is `valid` again, byte for byte apart from its time and signature. */
+function certificationCall(
+  check: CertificationCheck,
+  call: CertificationRequest & { environment: Environment; secret: string },
+) {
+  const { candidate, partnerId, environment, secret } = call
+  // with the candidate's number, the requests of this certification have ids of their own
+  const requestedAt = new Date(call.requestedAt)
+  const type = check === 'unknown_type' ? UNKNOWN_TYPE : CERTIFICATION_TYPE
+  const body = certificationBody(type, requestedAt, { partner_id: partnerId, environment })
+  const headers = signedHeaders({
+    id: `cert_${candidate}_${requestedAt.getTime()}_${check === 'repeated' ? 'valid' : check}`,
+    body,
+    at: new Date(Date.now() - (check === 'old_timestamp' ? TOO_OLD_MS : 0)),
+    secrets: [check === 'forged_signature' ? generateSecret() : secret],
+  })
+  return { headers, body: check === 'changed_body' ? withOneByteChanged(body) : body }
 }

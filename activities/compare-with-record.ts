@@ -1,59 +1,16 @@
 import { cancellationSignal } from '@temporalio/activity'
 import { sql as raw } from 'kysely'
 import type { Logger } from 'pino'
-import { SEQUENCES_LEFT_OUT } from '../src/database/deployment.ts'
 import type { Sql } from '../src/database/sql.ts'
 import { endpointsAtWork } from '../src/endpoints/endpoint.ts'
 import { turnIncidents } from '../src/endpoints/notices.ts'
 import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
 import { forEachInFlight } from '../src/temporal/in-flight.ts'
 import { endpointWorkflowId, referralId } from '../src/temporal/names.ts'
-import { DAY_MS, formatTimestamp, HOUR_MS, MINUTE_MS } from '../src/values.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../src/values.ts'
 import { again, whileBeating } from './activity-context.ts'
+import { restoredText } from './mail-texts.ts'
 import type { Mailer } from './mailer.ts'
-
-interface MailDependencies {
-  sql: Sql
-  mailer: Mailer
-  log: Pick<Logger, 'error' | 'warn'>
-}
-
-/** Mails partners that the record was restored, each once; one whose address is refused is tried again, for a day. */
-export async function tellRestored({ sql, mailer, log }: MailDependencies): Promise<void> {
-  const untold = await sql
-    .selectFrom('partners')
-    .select((eb) => ['id', 'name', 'contact_email', eb.ref('restored_at').$notNull().as('at')])
-    .where('restored_at', '>', raw<Date>`clock_timestamp() - interval '1 day'`)
-    .orderBy('id')
-    .execute()
-  for (const { id, name, contact_email: to, at } of untold) {
-    const about = { partner_id: id }
-    try {
-      const messageId = mailer.messageId(`restored-${at.getTime()}-${id}`)
-      const subject = `Our database was restored: ${name}`
-      const mail =
-        to === null
-          ? 'no_address'
-          : await mailer.send({ to, subject, text: textFor(name, at), messageId, about })
-      await sql.updateTable('partners').set({ restored_at: null }).where('id', '=', id).execute()
-      log.warn({ notice: 'restored', ...about, mail: { partner: mail } }, subject)
-    } catch (err) {
-      log.error({ err, ...about }, 'a partner could not be told of a restore; trying again in five minutes')
-    }
-  }
-}
-
-const textFor = (name: string, at: Date) => `Hello ${name},
-
-On ${formatTimestamp(at)} UTC, our database was restored from a backup. What this means for your integration:
-
-- Leads that you created, and changes that you sent with update-partner-info, within the last minutes before the failure may be lost: compare list-leads with your own system, and send them again.
-- Events of those minutes are recorded again with another event_id, so you may receive one twice.
-- You may receive webhooks again that you have. They have the same webhook-id.
-- The sequence of a lead's webhooks is strictly increasing, as always, but its next webhook skips ${SEQUENCES_LEFT_OUT} numbers.
-- If you poll list-events, your cursor may be refused. The error says where to go on.
-- API keys that you revoked, and a URL or secret of your endpoint that you changed in those minutes, may be back: check get-endpoint, and change them again.
-`
 
 /** Two comparisons, so that one that is late leaves no gap. */
 const LOOK_BACK_MS = 10 * MINUTE_MS
@@ -68,24 +25,20 @@ export interface Comparison {
   allAt: number
 }
 
-interface Dependencies {
-  sql: Sql
+interface Dependencies extends MailDependencies {
   /** Those that ended a while ago or are overdue, or all. */
   compareLeads: (
     which: { all: boolean; endedSince: number },
     told: { signal: AbortSignal; onFailure: (error: unknown, leadId: number) => void },
   ) => Promise<{ repaired: number; failed: number }>
   startEndpoint: (endpointId: number, options: { quietly: boolean }) => Promise<unknown>
-  mailer: Mailer
   observe: Pick<WorkerObserver, 'noticed' | 'scheduleEnded'>
-  log: Pick<Logger, 'error' | 'warn'>
 }
 
 /**
  * Brings what runs in Temporal to what the record says: starts the workflows of leads that ended recently and of endpoints
- * that have something to do, and tells leads whose webhook is overdue. From `allAt` on, and after a restore,
- * all open leads are compared, and partners are told of a restore. A
- * repeat, or another one at the same time, changes nothing.
+ * that have something to do, wakes leads whose webhook is overdue, and tells partners of a restore. From `allAt` on, and
+ * after a restore, it compares all open leads. A repeat, or another one at the same time, changes nothing.
  */
 export function compareWithRecordActivity(dependencies: Dependencies) {
   const { sql, compareLeads, observe, log } = dependencies
@@ -120,4 +73,33 @@ async function startEndpoints({ sql, startEndpoint, log }: Dependencies): Promis
     log.error(facts, 'cannot start an endpoint’s workflow')
   }
   return { failed: failed.length }
+}
+
+interface MailDependencies {
+  sql: Sql
+  mailer: Mailer
+  log: Pick<Logger, 'error' | 'warn'>
+}
+
+/** Mails partners that the record was restored, each once; one whose address is refused is tried again, for a day. */
+export async function tellRestored({ sql, mailer, log }: MailDependencies): Promise<void> {
+  const untold = await sql
+    .selectFrom('partners')
+    .select((eb) => ['id', 'name', 'contact_email', eb.ref('restored_at').$notNull().as('at')])
+    .where('restored_at', '>', raw<Date>`clock_timestamp() - interval '1 day'`)
+    .orderBy('id')
+    .execute()
+  for (const { id, name, contact_email: to, at } of untold) {
+    const about = { partner_id: id }
+    const subject = `Our database was restored: ${name}`
+    const messageId = mailer.messageId(`restored-${at.getTime()}-${id}`)
+    try {
+      const text = restoredText(name, at)
+      const mail = to === null ? 'no_address' : await mailer.send({ to, subject, text, messageId, about })
+      await sql.updateTable('partners').set({ restored_at: null }).where('id', '=', id).execute()
+      log.warn({ notice: 'restored', ...about, mail: { partner: mail } }, subject)
+    } catch (err) {
+      log.error({ err, ...about }, 'a partner could not be told of a restore; trying again in five minutes')
+    }
+  }
 }

@@ -1,14 +1,17 @@
-import { type Begun, beginAttempt } from '../src/deliveries/begin-attempt.ts'
-import { readEndpoint } from '../src/deliveries/attempt.ts'
-import { deliveryQueue, type DeliveryQueue } from '../src/deliveries/delivery.ts'
-import { openFailure } from '../src/leads/load-referral.ts'
-import { leadPartners } from '../src/leads/lead.ts'
+import { sleep } from '@temporalio/activity'
 import type { Sql } from '../src/database/sql.ts'
-import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
+import { readEndpoint } from '../src/deliveries/attempt.ts'
+import { type Begun, beginAttempt } from '../src/deliveries/begin-attempt.ts'
 import type { AttemptTrigger, DeliveryState } from '../src/deliveries/delivery-states.ts'
+import { deliveryQueue, type DeliveryQueue } from '../src/deliveries/delivery.ts'
+import { oldestWaiting } from '../src/endpoints/review.ts'
+import { leadPartners } from '../src/leads/lead.ts'
+import { openFailure } from '../src/leads/load-referral.ts'
 import type { DeliveryFailure } from '../src/leads/referral-state.ts'
+import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
 import { again } from './activity-context.ts'
 import type { AttemptMade, Attempts } from './attempts.ts'
+import type { WakeLead } from './wake-leads.ts'
 
 /** With the lead's queue after it. */
 export interface DeliveryAnswer extends DeliveryQueue {
@@ -34,10 +37,15 @@ export type TellFailure = (leadId: number, failure: DeliveryFailure) => void
 export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
   const { sql, attempts, encryptionKeys, observe, tellFailure } = dependencies
   const partnerOf = leadPartners(sql)
-  return async (leadId: number, sequence: number, trigger: AttemptTrigger): Promise<DeliveryAnswer> => {
+
+  async function attemptOnce(
+    leadId: number,
+    sequence: number,
+    trigger: AttemptTrigger,
+  ): Promise<DeliveryAnswer['outcome']> {
     await attempts.ended(leadId, sequence)
     const partnerId = await partnerOf(leadId)
-    if (partnerId === undefined) return { outcome: 'missing', ...(await deliveryQueue(sql, leadId)) }
+    if (partnerId === undefined) return 'missing'
     const wanted = { leadId, sequence, trigger }
     const mayTake = attempts.mayTake(leadId, sequence)
     const attempt = await attempts.begin(partnerId, trigger, () =>
@@ -45,19 +53,22 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
     )
     if (attempt === undefined) {
       const [endpoint] = await readEndpoint(sql, { partnerId, leadId })
-      if (endpoint?.pausedBy && trigger !== 'probe')
-        return { outcome: 'held', ...(await deliveryQueue(sql, leadId)) }
+      if (endpoint?.pausedBy && trigger !== 'probe') return 'held'
       throw again('the endpoint has enough requests in flight', attempts.turnAwayMs(partnerId))
     }
     const { begun, making } = attempt
     if (begun.kind === 'unreadable') observe.unreadable(begun)
     if (begun.kind === 'wait') throw again(await whyNotYet(sql, leadId, begun.why), begun.forMs)
-    if (making === undefined)
-      return { outcome: outcomeWithoutAttempt(begun), ...(await deliveryQueue(sql, leadId)) }
+    if (making === undefined) return outcomeWithoutAttempt(begun)
     const made = await making
     const { retry, reason } = made
     if (retry) tellFailure(leadId, { sequence, failures: retry.failures, reason })
-    return { outcome: conclude(made), ...(await deliveryQueue(sql, leadId)) }
+    return conclude(made)
+  }
+
+  return async (leadId: number, sequence: number, trigger: AttemptTrigger): Promise<DeliveryAnswer> => {
+    const outcome = await attemptOnce(leadId, sequence, trigger)
+    return { outcome, ...(await deliveryQueue(sql, leadId)) }
   }
 }
 
@@ -87,3 +98,42 @@ function conclude({ end, retry, reason }: AttemptMade): DeliveryAnswer['outcome'
 
 const describeFailure = ({ failures, reason }: Pick<DeliveryFailure, 'failures' | 'reason'>) =>
   `failure ${failures}: ${reason}`
+
+/** Five resends a second at most, one at a time: live traffic has ten at a time. */
+const RESEND_PACE_MS = 200
+const PAUSED_MS = 15_000
+
+/**
+ * Sends a settled webhook once more, below live traffic: a success makes it delivered, a failure changes nothing. While the
+ * endpoint is paused it comes back.
+ */
+export function resendWebhookActivity(dependencies: DeliveryDependencies) {
+  const deliver = deliverWebhookActivity(dependencies)
+  return async (
+    leadId: number,
+    sequence: number,
+    trigger: 'resend' | 'replay',
+  ): Promise<'delivered' | 'failed'> => {
+    const [{ outcome }] = await Promise.all([deliver(leadId, sequence, trigger), sleep(RESEND_PACE_MS)])
+    if (outcome === 'held') throw again('the endpoint is paused: it is sent when it works', PAUSED_MS)
+    return outcome === 'delivered' ? outcome : 'failed'
+  }
+}
+
+/**
+ * Tries a paused endpoint with the oldest webhook that waits, under that delivery's own lease. A success resumes
+ * the endpoint, in the transaction that records it; a failure changes nothing.
+ */
+export function probeEndpointActivity(dependencies: DeliveryDependencies & { wakeLead: WakeLead }) {
+  const deliver = deliverWebhookActivity(dependencies)
+  return async (endpointId: number): Promise<'nothing' | 'delivered' | 'failed'> => {
+    const oldest = await oldestWaiting(dependencies.sql, endpointId)
+    if (oldest === undefined) return 'nothing'
+    const { outcome } = await deliver(oldest.leadId, oldest.sequence, 'probe')
+    if (outcome !== 'delivered') return 'failed'
+    // A lead with nothing left to send is not among those that are woken then. Nothing waits for it: a probe that failed
+    // now would be repeated with another webhook.
+    void dependencies.wakeLead(oldest.leadId).catch(() => undefined)
+    return 'delivered'
+  }
+}

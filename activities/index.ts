@@ -2,17 +2,14 @@ import { type ReplayCursor, type ReplayFilter, replayPage } from '../src/deliver
 import { requestAttempt } from '../src/deliveries/resend-webhook.ts'
 import { reviewEndpoint, setNextProbe } from '../src/endpoints/review.ts'
 import { clockActivities, inSandbox } from './advance-clock.ts'
-import { certificationActivities, pingEndpointActivity } from './certify-endpoint.ts'
-import { closeLeadActivity } from './close-lead.ts'
+import { certificationActivities } from './certify-endpoint.ts'
 import { compareWithRecordActivity } from './compare-with-record.ts'
-import { deliverWebhookActivity } from './deliver-webhook.ts'
+import { deliverWebhookActivity, probeEndpointActivity, resendWebhookActivity } from './deliver-webhook.ts'
+import { leadActivities } from './lead-record.ts'
 import { notifyActivity } from './notify.ts'
-import { probeEndpointActivity } from './probe-endpoint.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
 import { removeOldActivity } from './remove-old.ts'
 import { recordScoreUpdateActivity } from './record-score-update.ts'
-import { resendWebhookActivity } from './resend-webhook.ts'
-import { readRecordActivity } from './read-record.ts'
 import { wakeLeadsActivity } from './wake-leads.ts'
 import { welcomeActivities } from './welcome.ts'
 
@@ -24,12 +21,11 @@ type Needs<Make extends (dependencies: never) => unknown> = Parameters<Make>[0]
 /** What the activities need: each says it itself. */
 export type ActivityDependencies = Needs<typeof recordMilestonesActivity> &
   Needs<typeof recordScoreUpdateActivity> &
-  Needs<typeof deliverWebhookActivity> &
+  Needs<typeof probeEndpointActivity> &
   Needs<typeof welcomeActivities> &
   Needs<typeof clockActivities> &
-  Needs<typeof closeLeadActivity> &
+  Needs<typeof leadActivities> &
   Needs<typeof certificationActivities> &
-  Needs<typeof pingEndpointActivity> &
   Needs<typeof wakeLeadsActivity> &
   Needs<typeof notifyActivity> &
   Needs<typeof compareWithRecordActivity> &
@@ -53,28 +49,24 @@ export function createScoreActivities(dependencies: ActivityDependencies) {
 export function createActivities(dependencies: ActivityDependencies) {
   const { sql } = dependencies
   return {
-    recordMilestones: recordMilestonesActivity(dependencies),
     ...createScoreActivities(dependencies),
     ...createDeliveryActivities(dependencies),
+    recordMilestones: recordMilestonesActivity(dependencies),
     ...welcomeActivities(dependencies),
+    ...leadActivities(dependencies),
     ...inSandbox(dependencies, clockActivities(dependencies)),
     requestAttempt: async (leadId: number, sequence: number) => requestAttempt(sql, leadId, sequence),
-    closeLead: closeLeadActivity(dependencies),
-
-    readRecord: readRecordActivity(dependencies),
+    listReplay: async (filter: ReplayFilter, after: ReplayCursor) => replayPage(sql, filter, after, PAGE),
 
     ...certificationActivities(dependencies),
-    pingEndpoint: pingEndpointActivity(dependencies),
-
-    wakeLeads: wakeLeadsActivity(dependencies),
     notify: notifyActivity(dependencies),
-    compareWithRecord: compareWithRecordActivity(dependencies),
-    removeOld: removeOldActivity(dependencies),
+    wakeLeads: wakeLeadsActivity(dependencies),
     /** `null` if the endpoint has no URL. */
     reviewEndpoint: async (endpointId: number) => (await reviewEndpoint(sql, endpointId)) ?? null,
     setNextProbe: async (endpointId: number, since: string, atMs: number) =>
       setNextProbe(sql, endpointId, since, new Date(atMs)),
 
-    listReplay: async (filter: ReplayFilter, after: ReplayCursor) => replayPage(sql, filter, after, PAGE),
+    compareWithRecord: compareWithRecordActivity(dependencies),
+    removeOld: removeOldActivity(dependencies),
   }
 }

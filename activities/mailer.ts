@@ -45,95 +45,48 @@ interface MailSettings {
   allowDomains: readonly string[]
 }
 
-/** Sends over SMTP. A sandbox sends only to a catcher, or to `allowDomains` (`*` for all), never to real people. */
-export function createMailer(settings: MailSettings): Mailer {
-  const { environment, deployment, smtpUrl, isCatcher, from, allowDomains } = settings
-  // enough to tell deployments apart, and short: longer lines are folded, which not every mail system undoes
-  const messageId = (id: string) => `<${id}@${deployment.slice(0, 8)}.partner-referral-service>`
-  if (smtpUrl === undefined) return { messageId, mayMail: () => false, send: async () => 'not_allowed' }
-  const transport = createTransport({ url: smtpUrl, connectionTimeout: 10_000, socketTimeout: 60_000 })
-  const mayMail = (address: string) =>
-    environment === 'production' ||
-    isCatcher ||
-    allowDomains.some((domain) => domain === '*' || address.toLowerCase().endsWith(`@${domain}`))
-  return {
-    messageId,
-    mayMail,
-    async send({ to, about: _, ...mail }) {
-      if (!mayMail(to)) return 'not_allowed'
-      await transport.sendMail({ from, to: { name: '', address: to }, ...mail }).catch(refused)
-      return 'sent'
-    },
-  }
-}
-
-/**
- * Sends at most so many mails at a time, and has the rest tried again: a mail server that takes connections and does not
- * answer leaves places to everything else.
- */
-export function fewAtATime(mailer: Mailer, most: number): Mailer {
-  let under = 0
-  return {
-    ...mailer,
-    async send(mail) {
-      if (under >= most) throw manyUnderWay()
-      under += 1
-      try {
-        return await mailer.send(mail)
-      } finally {
-        under -= 1
-      }
-    },
-  }
-}
-
-/** Many may have to wait, so they come back spread out. */
-export const manyUnderWay = () =>
-  again('as many mails as may be are under way', AGAIN_MS * (1 + Math.random()))
-
-const AGAIN_MS = 20_000
-
-interface SmtpError extends Error {
-  responseCode?: number
-  code?: string
-  /** `CONN` before anything was said: no address is in the message. */
-  command?: string
-}
-
-const LONGEST_REASON = 200
-
-function refused({ responseCode, code = 'unknown reason', command, message }: SmtpError): never {
-  const why = command === 'CONN' && responseCode === undefined ? ` (${message.slice(0, LONGEST_REASON)})` : ''
-  throw ApplicationFailure.create({
-    message: `the mail could not be sent: ${responseCode ?? code}${why}`,
-    type: 'MailRefused',
-  })
-}
-
 interface Told {
   observe: Pick<WorkerObserver, 'mailed'>
   log: Pick<Logger, 'info'>
 }
 
-/** Sends as `mailer` does, with a count and a line in the log for each mail. */
-export function toldMailer(mailer: Mailer, { observe, log }: Told): Mailer {
+/**
+ * Sends over SMTP, with a count and a line in the log for each mail. A sandbox sends only to a catcher, or to `allowDomains`
+ * (`*` for all), never to real people.
+ */
+export function createMailer(settings: MailSettings, { observe, log }: Told): Mailer {
+  const { environment, deployment, smtpUrl, isCatcher, from, allowDomains } = settings
+  const transport =
+    smtpUrl === undefined
+      ? undefined
+      : createTransport({ url: smtpUrl, connectionTimeout: 10_000, socketTimeout: 60_000 })
+  const isAllowed = (address: string) =>
+    environment === 'production' ||
+    isCatcher ||
+    allowDomains.some((domain) => domain === '*' || address.toLowerCase().endsWith(`@${domain}`))
   return {
-    ...mailer,
+    // enough to tell deployments apart, and short: longer lines are folded, which not every mail system undoes
+    messageId: (id) => `<${id}@${deployment.slice(0, 8)}.partner-referral-service>`,
+    mayMail: (address) => transport !== undefined && isAllowed(address),
     async send(mail) {
+      const { to, subject, text, messageId, replyTo } = mail
       const began = performance.now()
       const tell = (end: MailEnd) =>
         log.info({ ...mailFields(mail, end), duration_ms: millisecondsSince(began) }, 'mail')
+      const outcome = transport !== undefined && isAllowed(to) ? 'sent' : 'not_allowed'
       try {
-        const outcome = await mailer.send(mail)
-        observe.mailed(outcome)
-        tell({ outcome })
-        return outcome
+        if (outcome === 'sent')
+          await transport
+            ?.sendMail({ from, to: { name: '', address: to }, subject, text, messageId, replyTo })
+            .catch(refused)
       } catch (error) {
         observe.mailed('refused')
-        // without the address, as `Mailer` has it
-        tell({ outcome: 'failed', reason: error instanceof Error ? error.message : String(error) })
+        tell({ outcome: 'failed', reason: (error as Error).message })
         throw error
       }
+      observe.mailed(outcome)
+      tell({ outcome })
+      return outcome
     },
   }
 }
@@ -152,3 +105,39 @@ export const mailFields = ({ messageId, about }: Pick<Mail, 'messageId' | 'about
   ...end,
   ...workflowFields(),
 })
+
+interface SmtpError extends Error {
+  responseCode?: number
+  code?: string
+  /** `CONN` before anything was said: no address is in the message. */
+  command?: string
+}
+
+const LONGEST_REASON = 200
+
+function refused({ responseCode, code = 'unknown reason', command, message }: SmtpError): never {
+  const why = command === 'CONN' && responseCode === undefined ? ` (${message.slice(0, LONGEST_REASON)})` : ''
+  throw ApplicationFailure.create({
+    message: `the mail could not be sent: ${responseCode ?? code}${why}`,
+    type: 'MailRefused',
+  })
+}
+
+const AGAIN_MS = 20_000
+
+/**
+ * Runs so many at a time, and has the rest tried again, spread out: a mail server that takes connections and does not answer
+ * leaves places to everything else.
+ */
+export function fewAtATime(most: number) {
+  let running = 0
+  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (running >= most) throw again('as many mails as may be are under way', AGAIN_MS * (1 + Math.random()))
+    running += 1
+    try {
+      return await work()
+    } finally {
+      running -= 1
+    }
+  }
+}

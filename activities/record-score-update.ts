@@ -20,15 +20,25 @@ interface ScoreUpdate {
 
 interface Dependencies extends RecordingDependencies {
   scoreProvider: ScoreProvider
+  observe: Pick<WorkerObserver, 'recorded' | 'scored'>
 }
 
 /** Records a score update with the provider's gains, which stay in PostgreSQL. */
 export function recordScoreUpdateActivity({ scoreProvider, ...recording }: Dependencies) {
+  const { sql, observe } = recording
   const record = recordMilestonesActivity(recording)
+  const ask: ScoreProvider = async (question) => {
+    const gains = await scoreProvider(question).catch((error: unknown) => {
+      observe.scored('failed')
+      throw error
+    })
+    observe.scored('received')
+    return gains
+  }
   return async (leadId: number, { period, dedupeKey, settled }: ScoreUpdate): Promise<Recording> => {
     // one that waits for its webhooks takes no more: nobody is to be asked about it
-    const isOver = await isClosed(recording.sql, leadId)
-    const gains = isOver ? undefined : await scoreProvider({ leadId, period, dedupeKey })
+    const isOver = await isClosed(sql, leadId)
+    const gains = isOver ? undefined : await ask({ leadId, period, dedupeKey })
     return record(leadId, [{ name: 'score_update', dedupeKey, ...(gains && { gains }) }], settled)
   }
 }
@@ -38,21 +48,6 @@ const TIMEOUT_MS = 15_000
 /** Sandbox: plausible gains that are the same for the same lead and update, however often they are asked for. */
 export const mockScoreProvider: ScoreProvider = async ({ leadId, period, dedupeKey }) =>
   mockGains(leadId, dedupeKey, period)
-
-/** Tells whether each request had an answer. */
-export function countedProvider(
-  provider: ScoreProvider,
-  observe: Pick<WorkerObserver, 'scored'>,
-): ScoreProvider {
-  return async (asked) => {
-    const gains = await provider(asked).catch((error: unknown) => {
-      observe.scored('failed')
-      throw error
-    })
-    observe.scored('received')
-    return gains
-  }
-}
 
 /** `POST url {lead_id, period}` with a bearer token; answers the four fields of a score update's payload. */
 export function httpScoreProvider(url: string, token: string | undefined): ScoreProvider {

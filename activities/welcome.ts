@@ -1,9 +1,22 @@
-import { beginAttempt } from '../src/deliveries/begin-attempt.ts'
-import type { ScenarioName } from '../src/sandbox/scenarios.ts'
+import { ApplicationFailure } from '@temporalio/common'
+import type { Logger } from 'pino'
 import type { Sql } from '../src/database/sql.ts'
+import { beginAttempt } from '../src/deliveries/begin-attempt.ts'
+import {
+  claimOnboardingMail,
+  finishOnboardingMail,
+  type MailRefusal,
+  onboardingRecipient,
+  releaseOnboardingMail,
+} from '../src/leads/onboarding-mail.ts'
 import type { Sent } from '../src/leads/referral-state.ts'
+import type { ScenarioName } from '../src/sandbox/scenarios.ts'
+import { addressHashes } from '../src/seal.ts'
+import { DAY_MS } from '../src/values.ts'
+import { again, retryFor } from './activity-context.ts'
 import type { Attempts } from './attempts.ts'
-import type { OnboardingMails } from './onboarding-mails.ts'
+import { type Letterhead, welcomeText } from './mail-texts.ts'
+import { fewAtATime, type Mailer, mailFields } from './mailer.ts'
 
 export interface Welcome extends Sent {
   mailed: boolean
@@ -21,8 +34,25 @@ interface Dependencies {
 }
 
 /** Begins a lead's life: its first webhook to the partner, and the mail to the borrower. */
-export function welcomeActivities(dependencies: Dependencies) {
-  const { attempts, onboardingMails, scenarioOf } = dependencies
+export function welcomeActivities({
+  sql,
+  encryptionKeys,
+  attempts,
+  onboardingMails,
+  scenarioOf,
+}: Dependencies) {
+  /** Makes the first attempt at a lead's first webhook, if it can be made now. */
+  async function sendFirst(leadId: number, partnerId: number): Promise<Sent> {
+    const first = { leadId, sequence: 1, trigger: 'scheduled' as const }
+    const attempt = await attempts.begin(partnerId, 'scheduled', () =>
+      beginAttempt(sql, first, encryptionKeys, attempts.mayTake(leadId, 1)),
+    )
+    if (attempt === undefined) return {}
+    const { begun, making } = attempt
+    if (begun.kind === 'send' && making !== undefined) return attempts.sent(making, begun.started)
+    return begun.kind === 'settled' && begun.state !== 'pending' ? { delivered: 1 } : {}
+  }
+
   return {
     /**
      * Tries both at once, and waits a second at most: what has not ended well by then continues, and is for `deliverWebhook`
@@ -33,7 +63,7 @@ export function welcomeActivities(dependencies: Dependencies) {
         () => true,
         () => false,
       )
-      const sending = sendFirst(dependencies, leadId, partnerId)
+      const sending = sendFirst(leadId, partnerId)
       const [sent, mailed] = await Promise.all([sending, attempts.inTime(mailing, false)])
       const scenario = await scenarioOf?.(leadId)
       return { ...sent, mailed, ...(scenario && { scenario }) }
@@ -43,18 +73,88 @@ export function welcomeActivities(dependencies: Dependencies) {
   }
 }
 
-/** Makes the first attempt at a lead's first webhook, if it can be made now. */
-async function sendFirst(
-  { sql, attempts, encryptionKeys }: Dependencies,
-  leadId: number,
-  partnerId: number,
-): Promise<Sent> {
-  const first = { leadId, sequence: 1, trigger: 'scheduled' as const }
-  const attempt = await attempts.begin(partnerId, 'scheduled', () =>
-    beginAttempt(sql, first, encryptionKeys, attempts.mayTake(leadId, 1)),
-  )
-  if (attempt === undefined) return {}
-  const { begun, making } = attempt
-  if (begun.kind === 'send' && making !== undefined) return attempts.sent(making, begun.started)
-  return begun.kind === 'settled' && begun.state !== 'pending' ? { delivered: 1 } : {}
+/** When to look again at a mail that another sender has under way, which takes a second or two. */
+const LOOK_AGAIN_MS = 10_000
+/** After this long, a mail that cannot be sent is stale. */
+const STALE_MS = 7 * DAY_MS
+/** How long to try to write down that a mail was sent. */
+const WRITE_MS = 20_000
+
+interface MailDependencies {
+  sql: Sql
+  mailer: Mailer
+  letterhead: Letterhead
+  /** How many are sent at a time: a mail server that hangs must not take all places for activities. */
+  mostAtATime: number
+  encryptionKeys: readonly Buffer[]
+  log: Pick<Logger, 'info'>
 }
+
+type Outcome = 'sent' | 'already_sent' | 'not_allowed' | MailRefusal
+
+export type OnboardingMails = ReturnType<typeof createOnboardingMails>
+
+/** The mails that welcome borrowers. One for all of a process, which knows those that are under way. */
+export function createOnboardingMails(dependencies: MailDependencies) {
+  const { sql, mailer, letterhead, mostAtATime, encryptionKeys, log } = dependencies
+  const inPlace = fewAtATime(mostAtATime)
+  const underWay = new Set<Promise<unknown>>()
+
+  async function claimAndSend(leadId: number): Promise<Outcome> {
+    const recipient = await onboardingRecipient(sql, leadId, encryptionKeys)
+    if (recipient === undefined) return 'already_sent'
+    const { partner_id: partnerId, request_id: requestId, email } = recipient
+    const mail = {
+      ...welcomeText(recipient, letterhead),
+      to: email,
+      messageId: mailer.messageId(`onboarding-${leadId}`),
+      about: { partner_id: partnerId, lead_id: leadId, ...(requestId !== null && { request_id: requestId }) },
+    }
+    // nothing is kept of the address
+    if (!mailer.mayMail(email)) return mailer.send(mail)
+    const hashes = addressHashes(email, 'addresses of onboarding mails', encryptionKeys)
+    const claimed = await claimOnboardingMail(sql, { leadId, partnerId, addressHashes: hashes })
+    if (claimed.kind === 'settled') return 'already_sent'
+    if (claimed.kind === 'under_way')
+      throw again('another worker is sending it', Math.min(claimed.forMs, LOOK_AGAIN_MS))
+    if (claimed.kind === 'refused') {
+      log.info(mailFields(mail, { outcome: claimed.refused }), 'mail')
+      return claimed.refused
+    }
+    const outcome = await mailer.send(mail).catch(async (error: unknown) => {
+      // unless it is written, the lease runs out
+      await releaseOnboardingMail(sql, leadId, claimed.lease).catch(() => {})
+      throw claimed.ageMs > STALE_MS ? givenUp(error) : error
+    })
+    // the server has it: nobody else may send it because PostgreSQL was away for a moment
+    await retryFor(() => finishOnboardingMail(sql, leadId), WRITE_MS)
+    return outcome
+  }
+
+  return {
+    /**
+     * Welcomes a lead's borrower, once, unless the address was mailed often enough. While another process sends it,
+     * Temporal retries it.
+     *
+     * A mail may come twice, with the same Message-ID, if the process ends after the mail server has taken it and before
+     * that is written: nobody can know then whether it was sent.
+     */
+    send: async (leadId: number): Promise<Outcome> => {
+      const sending = inPlace(() => claimAndSend(leadId))
+      underWay.add(sending)
+      return sending.finally(() => underWay.delete(sending))
+    },
+
+    /** Resolves once none is under way. */
+    settled: async (): Promise<void> => {
+      await Promise.allSettled(underWay)
+    },
+  }
+}
+
+const givenUp = (cause: unknown) =>
+  ApplicationFailure.create({
+    message: `given up after 7 days: ${(cause as Error).message}`,
+    type: 'MailRefused',
+    nonRetryable: true,
+  })

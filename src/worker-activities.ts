@@ -8,9 +8,9 @@ import { otherLead } from '../activities/activity-context.ts'
 import { createAttempts } from '../activities/attempts.ts'
 import type { TellFailure } from '../activities/deliver-webhook.ts'
 import { createActivities, createDeliveryActivities, createScoreActivities } from '../activities/index.ts'
-import { createMailer, fewAtATime, type Mailer, toldMailer } from '../activities/mailer.ts'
-import { createOnboardingMails } from '../activities/onboarding-mails.ts'
-import { countedProvider, httpScoreProvider, mockScoreProvider } from '../activities/record-score-update.ts'
+import { createMailer, fewAtATime, type Mail, type Mailer } from '../activities/mailer.ts'
+import { httpScoreProvider, mockScoreProvider } from '../activities/record-score-update.ts'
+import { createOnboardingMails } from '../activities/welcome.ts'
 import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
 import type { Config } from './config.ts'
 import type { Sql } from './database/sql.ts'
@@ -64,7 +64,8 @@ export function workerActivities(options: Options) {
     letterhead,
     mostAtATime,
   })
-  const scoreProvider = countedProvider(scoreProviderOf(config), observe)
+  // those to borrowers have places of their own
+  const inPlace = fewAtATime(mostAtATime)
   const dependencies = {
     ...attempting,
     environment,
@@ -77,9 +78,8 @@ export function workerActivities(options: Options) {
     tellFailure: failureTeller(client, log),
     staffEmail: config.STAFF_EMAIL,
     webhookBody: (facts: WebhookFacts) => webhookBody({ ...facts, environment }),
-    scoreProvider,
-    // those to borrowers have places of their own
-    mailer: fewAtATime(mailer, mostAtATime),
+    scoreProvider: scoreProviderOf(config),
+    mailer: { ...mailer, send: (mail: Mail) => inPlace(() => mailer.send(mail)) },
     onboardingMails,
     // by room
     ...(environment === 'sandbox' && {
@@ -113,15 +113,15 @@ export function mailerOf(
   deployment: string,
   told: { observe: Pick<WorkerObserver, 'mailed'>; log: Logger },
 ): Mailer {
-  const mailer = createMailer({
+  const settings = {
     environment: config.ENVIRONMENT,
     deployment,
     smtpUrl: config.SMTP_URL,
     isCatcher: config.SMTP_CATCHER,
     from: config.MAIL_FROM,
     allowDomains: config.MAIL_ALLOW_DOMAINS,
-  })
-  return toldMailer(mailer, told)
+  }
+  return createMailer(settings, told)
 }
 
 /**

@@ -29,7 +29,7 @@ async function welcomeWithWebhook(journey: Journey): Promise<void> {
     journey.mailed = answer.mailed
     // once: a lead that has begun to play it has more than its first milestone
     if (answer.scenario !== undefined && seen.length === 1)
-      journey.scenario ??= { name: answer.scenario, key: OF_ADDRESS, step: 0 }
+      journey.scenario ??= { name: answer.scenario, key: 'address', step: 0 }
   } catch (error) {
     if (isCancellation(error) || refusalOf(error)) throw error
     note(journey, 'welcome', 'failed three times: webhook 1 and the onboarding email are tried apart')
@@ -37,9 +37,6 @@ async function welcomeWithWebhook(journey: Journey): Promise<void> {
     enter(journey, 'webhooks', 'idle')
   }
 }
-
-/** The key of a scenario that the lead's address names: these take turns. */
-export const OF_ADDRESS = 'address'
 
 async function mail(journey: Journey): Promise<void> {
   try {

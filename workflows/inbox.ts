@@ -261,7 +261,7 @@ async function recorded(journey: Journey, items: MilestoneItem[]): Promise<Miles
   const { awaited, unscored } = journey
   for (const item of items) awaited.set(item, undefined)
   publishSoon(journey)
-  const isAnswered = () => journey.unread || items.every((item) => awaited.get(item) !== undefined)
+  const isAnswered = () => journey.recordChanged || items.every((item) => awaited.get(item) !== undefined)
   if (items.some((item) => unscored.includes(item))) await condition(isAnswered, PROVIDER_PATIENCE)
   else await condition(isAnswered)
   return items.map((item) => {

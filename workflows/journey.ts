@@ -58,8 +58,6 @@ export interface Journey extends Carried {
   scenarioEnd: ScenarioEnd
   /** What a wake interrupts. */
   sending: CancellationScope | undefined
-  /** Nothing is recorded before the next run has read the record, which was restored. */
-  unread: boolean
   /** Operators are told of the lead once this moment's messages are taken. */
   publishing: boolean
 }
@@ -92,7 +90,6 @@ export function beginJourney({ closing, ...state }: ReferralState, carried: Part
     isMoving: false,
     scenarioEnd: 'done',
     sending: undefined,
-    unread: false,
     publishing: false,
   }
 }
@@ -169,11 +166,11 @@ const IDLE_EVENTS = 128
  * Whether this run begins nothing new, so that the next run can start. This works while signals keep arriving: the inbox
  * is handed on, and once a run has tried to end, the server accepts no signal until it has.
  */
-export function isMakingWay({ messages, inbox, awaited, recordChanged, unread }: Journey): boolean {
+export function isMakingWay({ messages, inbox, awaited, recordChanged }: Journey): boolean {
+  if (inbox.length > MOST_HANDED_ON) return false
   const isLong = messages >= MESSAGES_PER_RUN || workflowInfo().continueAsNewSuggested
-  if (!isLong && !recordChanged) return false
   // not allHandlersFinished(): among signals that keep coming, one has always just begun
-  return (unread || awaited.size === 0) && inbox.length <= MOST_HANDED_ON
+  return recordChanged || (isLong && awaited.size === 0)
 }
 
 /**

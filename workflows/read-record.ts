@@ -46,7 +46,7 @@ function recordAgain(journey: Journey, items: MilestoneItem[]): void {
 export function heedRefusal(journey: Journey, error: unknown): boolean {
   const refusal = refusalOf(error)
   if (refusal === OTHER_LEAD) leave(journey)
-  if (refusal === UNREAD) journey.recordChanged = journey.unread = true
+  if (refusal === UNREAD) journey.recordChanged = true
   return refusal !== undefined
 }
 

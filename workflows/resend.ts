@@ -93,13 +93,9 @@ function detailsOf(partnerId: number, { delivered, failed, waiting, replay }: Re
       ? `Webhooks that **partner ${partnerId}** or staff asked to be sent once more: **${waiting.length}** wait.`
       : `Replay of **partner ${partnerId}**: **${delivered + failed} of ${replay.total}** sent.`
   const [next] = waiting
-  return [
-    what,
-    '',
-    ...(replay === undefined ? [] : [`- ${replay.filter.states.join(' and ')}, ${datesOf(replay.filter)}`]),
-    `- Delivered: ${delivered}; failed: ${failed}`,
-    ...(next === undefined ? [] : [`- At lead ${next.leadId}, webhook ${next.sequence}`]),
-    '',
-    'Request its cancellation to stop it; pause the endpoint to hold it.',
-  ].join('\n')
+  const lines = [`- Delivered: ${delivered}; failed: ${failed}`]
+  if (replay !== undefined) lines.push(`- ${replay.filter.states.join(' and ')}, ${datesOf(replay.filter)}`)
+  if (next !== undefined) lines.push(`- At lead ${next.leadId}, webhook ${next.sequence}`)
+  const advice = 'Request its cancellation to stop it; pause the endpoint to hold it.'
+  return [what, lines.join('\n'), advice].join('\n\n')
 }

@@ -11,7 +11,6 @@ import {
 import { type ScenarioEnd, scenarioNames, scenarios, type Step } from '../src/sandbox/scenarios.ts'
 import { DAY_MS } from '../src/values.ts'
 import { advanceClock } from './activities.ts'
-import { OF_ADDRESS } from './deliveries.ts'
 import { simulate, takeUpdates } from './inbox.ts'
 import {
   close,
@@ -75,25 +74,13 @@ const DUE_PATIENCE = '1 second'
 /**
  * Moves the lead's clock, and stops at each date on the way until what is due there has happened. A webhook that is held is
  * passed over.
- *
- * @param turnOf the partner whose leads take turns; none for what somebody waits for.
  */
-async function moveClock(
-  journey: Journey,
-  { target, since }: AdvanceRequest,
-  turnOf?: number,
-): Promise<Advance> {
+async function moveClock(journey: Journey, { target, since }: AdvanceRequest): Promise<Advance> {
   const { state } = journey
   const summary = describeAdvance(state.leadId, target)
   const happened: Happened[] = []
   let failure: DeliveryFailure | null = null
-  let step: ClockStep = {
-    target,
-    since,
-    failures: null,
-    isClosed: false,
-    ...(turnOf !== undefined && { turnOf }),
-  }
+  let step: ClockStep = { target, since, failures: null, isClosed: false }
   journey.isMoving = true
   try {
     for (;;) {
@@ -160,8 +147,7 @@ async function take(journey: Journey, scenario: PlayedScenario, step: Step): Pro
     scenario.target ??= now(journey) + step.days * DAY_MS
     const { target } = scenario
     if (target - Date.now() > MOST_AHEAD_MS) return 'stopped'
-    const turnOf = scenario.key === OF_ADDRESS ? journey.state.partnerId : undefined
-    const { stopped } = await moveClock(journey, { target, since: null }, turnOf)
+    const { stopped } = await moveClock(journey, { target, since: null })
     return stopped === undefined ? 'next' : 'stopped'
   }
   const { happens: name, times = 1, gains } = step

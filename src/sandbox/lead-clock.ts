@@ -133,8 +133,6 @@ export interface ClockStep extends AdvanceRequest {
   failures: number | null
   /** Whether the lead was closed by then. */
   isClosed: boolean
-  /** The partner whose leads take turns; absent if somebody waits for it. */
-  turnOf?: number
 }
 
 /** What happened until a clock was moved on. */

@@ -1,121 +1,246 @@
-import type { AddressInfo } from 'node:net'
-import { beforeAll, describe, expect, it } from '@jest/globals'
-import { SMTPServer } from 'smtp-server'
-import { createMailer } from '../../activities/mailer.ts'
-import { createOnboardingMails } from '../../activities/onboarding-mails.ts'
-import { atEnd } from '../support/at-end.ts'
-import { insertLead } from '../support/insert-lead.ts'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
+import type { Mailer } from '../../activities/mailer.ts'
 import type { Sql } from '../../src/database/sql.ts'
+import { claimOnboardingMail, mailedAddresses } from '../../src/leads/onboarding-mail.ts'
+import { addPartner } from '../../src/partners/partner.ts'
+import { addressHashes } from '../../src/seal.ts'
+import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { testKeys } from '../support/test-keys.ts'
+import { mailerTo, onboardingMailsOf } from '../support/mailer.ts'
 import { openDatabase } from '../support/open-database.ts'
-import { makeCertificate } from '../webhooks/certificate.ts'
+import { testKeys } from '../support/test-keys.ts'
+import { until } from '../support/until.ts'
 
-const MAIL = { to: 'bea@example.com', subject: 'Welcome', text: 'Hello', messageId: '<1@example.com>' }
-const settings = {
-  environment: 'sandbox',
-  deployment: 'test',
-  from: 'us@example.com',
-  isCatcher: false,
-  allowDomains: [],
-} as const
-/** A mail server elsewhere, where nothing listens. */
-const elsewhere = 'smtp://mail.invalid:25'
-
-describe('the onboarding email', () => {
+describe('an onboarding mail', () => {
+  let database: Awaited<ReturnType<typeof openDatabase>>
   let sql: Sql
-  let partnerId: number
   let mailServer: Awaited<ReturnType<typeof startMailServer>>
+  let partnerId: number
+  let address: string
 
   beforeAll(async () => {
-    ;({ sql, partnerId } = await openDatabase())
+    database = await openDatabase()
+    ;({ sql } = database)
     mailServer = await startMailServer()
   })
 
-  const newLead = () =>
-    sql.transaction().execute((trx) => insertLead(trx, partnerId, LEAD, (facts) => JSON.stringify(facts)))
-  const send = () =>
-    createOnboardingMails({
-      sql,
-      encryptionKeys: testKeys,
-      mailer: createMailer({ ...settings, smtpUrl: mailServer.url, isCatcher: true }),
-    }).send
+  beforeEach(async () => {
+    partnerId = await newPartner()
+    address = `b${partnerId}@example.com`
+    mailServer.mails.length = 0
+    mailServer.refusing = false
+    mailServer.answering = Promise.resolve()
+  })
+
+  const newPartner = async (name = 'First Lender') => (await addPartner(database.orm.em.fork(), { name })).id
+  const newLead = (email = address, partner = partnerId, firstName = 'Ada') =>
+    insertLead(sql, partner, { ...LEAD, first_name: firstName, email }, () => '{}')
+  /** As one process has it. */
+  const startWorker = (
+    options: Parameters<typeof onboardingMailsOf>[2] = {},
+    mailer = mailerTo(mailServer.url),
+  ) => onboardingMailsOf(sql, mailer, options).send
+  const claimsOf = (leadId: number) =>
+    sql.selectFrom('onboarding_mails').selectAll().where('lead_id', '=', leadId).execute()
+  const leasesEnd = () =>
+    sql
+      .updateTable('onboarding_mails')
+      .set({ sending_until: raw<Date>`clock_timestamp()` })
+      .where('sending_until', 'is not', null)
+      .execute()
+  const daysPass = (days: number) =>
+    sql
+      .updateTable('onboarding_mails')
+      .set({ claimed_at: raw<Date>`claimed_at - ${days} * interval '1 day'`, sending_until: null })
+      .execute()
+  const messageIds = () => mailServer.mails.map(({ content }) => /^Message-ID: (.+)\r$/m.exec(content)?.[1])
+  const byAnother = (leadId: number) =>
+    claimOnboardingMail(sql, { leadId, partnerId, addressHashes: ['of an address'] })
 
   it('goes to the borrower once, with a Message-ID that is the same at every attempt', async () => {
-    const leadId = await newLead()
+    const lead = await newLead()
+    const send = startWorker()
     mailServer.refusing = true
-    await expect(send()(leadId)).rejects.toThrow('the mail could not be sent')
+    // without the address, which the server quotes
+    await expect(send(lead)).rejects.toThrow(/^the mail could not be sent: 550$/)
+    expect(mailServer.refused).toContain(address)
     mailServer.refusing = false
-    expect([await send()(leadId), await send()(leadId)]).toEqual(['sent', 'already_sent'])
-    expect(mailServer.mails).toEqual([
-      {
-        to: LEAD.email,
-        content: expect.stringContaining(`<onboarding-${leadId}@test.partner-referral-service>`),
-      },
-    ])
+    expect([await send(lead), await send(lead)]).toEqual(['sent', 'already_sent'])
+    expect(mailServer.mails.map(({ to }) => to)).toEqual([address])
+    expect(messageIds()).toEqual([`<onboarding-${lead}@test.partner-referral-service>`])
   })
 
-  it('says where an answer goes, and ends with who writes', async () => {
-    const leadId = await newLead()
-    const { send: sendOne } = createOnboardingMails({
-      sql,
-      encryptionKeys: testKeys,
-      letterhead: {
-        replyTo: 'help@example.com',
-        footer: 'Example Inc., 1 Main Street\nTo get no more: help@example.com',
-      },
-      mailer: createMailer({ ...settings, smtpUrl: mailServer.url, isCatcher: true }),
-    })
-    await sendOne(leadId)
-    const { content } = mailServer.mails.at(-1) ?? {}
+  it('says where an answer goes, and shows names without anything that can be clicked', async () => {
+    const footer = 'Example Inc., 1 Main Street\nTo get no more: write to us'
+    const partner = await newPartner('Lender evil.example https://evil.example/x')
+    const lead = await newLead(address, partner, 'Ada evil。example www.evil.example mallory@evil.example')
+    await startWorker({ letterhead: { replyTo: 'help@example.com', footer } })(lead)
+    const { content } = mailServer.mails[0]!
     expect(content).toMatch(/^Reply-To: help@example\.com\r$/m)
-    expect(content).toMatch(/--\r\nExample Inc\., 1 Main Street\r\nTo get no more: help@example\.com\s*$/)
+    expect(content).toMatch(/--\r\nExample Inc\., 1 Main Street\r\nTo get no more: write to us\s*$/)
+    expect(content).toContain('Hello Ada,')
+    expect(content).toContain('Lender has referred you to us')
+    expect(content.split('\r\n\r\n')[1]).not.toMatch(/evil|www|https?:|@/)
   })
 
-  it('names no address when the mail server refuses and quotes it', async () => {
-    const leadId = await newLead()
+  it('is not prepared where no mail may be sent: nothing is kept of its address', async () => {
+    const lead = await newLead()
+    expect(await startWorker({}, mailerTo(undefined))(lead)).toBe('not_allowed')
+    expect(await claimsOf(lead)).toEqual([])
+  })
+
+  it('is one of at most three a day to an address, whoever refers it, in whichever worker', async () => {
+    const partners = await Promise.all(Array.from({ length: 6 }, () => newPartner()))
+    const leads = await Promise.all(partners.map((partner) => newLead(address, partner)))
+    const workers = [startWorker(), startWorker()]
+    const outcomes = await Promise.all(leads.map((lead, index) => workers[index % 2]!(lead)))
+    expect(outcomes.toSorted()).toEqual([
+      ...Array.from({ length: 3 }, () => 'address_limit'),
+      ...Array.from({ length: 3 }, () => 'sent'),
+    ])
+    expect(mailServer.mails).toHaveLength(3)
+    await daysPass(1)
+    expect(await startWorker()(await newLead())).toBe('sent')
+  })
+
+  it('counts however the address is written, and keeps its place when the mail server is away', async () => {
+    const send = startWorker()
+    const bob = `bob${partnerId}@gmail.com`
+    const spellings = [bob, bob.toUpperCase(), `b.o.b${partnerId}+x@googlemail.com`]
+    const leads = await Promise.all(spellings.map((email) => newLead(email)))
     mailServer.refusing = true
-    await expect(send()(leadId)).rejects.toThrow(/^the mail could not be sent: 550$/)
-    expect(mailServer.refused).toContain(LEAD.email)
+    for (const lead of leads) await expect(send(lead)).rejects.toThrow('could not be sent')
+    mailServer.refusing = false
+    expect(await send(await newLead(bob))).toBe('address_limit')
+    for (const lead of leads) expect(await send(lead)).toBe('sent')
   })
 
-  it.each([
-    ['without a mail server', () => undefined, []],
-    ['through a mail server elsewhere', () => elsewhere, []],
-    ['through a mail server on this machine, which may be a relay', () => mailServer.url, []],
-    ['to a domain that is not named', () => mailServer.url, ['example.org', 'ample.com']],
-  ])('is not sent in a sandbox %s', async (_, smtpUrl, allowDomains) => {
-    const mailer = createMailer({ ...settings, smtpUrl: smtpUrl(), allowDomains })
-    expect(await mailer.send(MAIL)).toBe('not_allowed')
-    expect(mailServer.recipients).not.toContain(MAIL.to)
+  it('does not count if it was never sent and never will be', async () => {
+    const send = startWorker()
+    const closed = await newLead()
+    mailServer.refusing = true
+    await expect(send(closed)).rejects.toThrow('could not be sent')
+    mailServer.refusing = false
+    const close = { closed_at: new Date(), close_reason: 'duplicate' as const }
+    await sql.updateTable('leads').set(close).where('id', '=', closed).execute()
+    for (let count = 0; count < 3; count += 1) expect(await send(await newLead())).toBe('sent')
+    expect(await send(await newLead())).toBe('address_limit')
   })
 
-  it.each([
-    ['a sandbox, to a domain that is named', 'sandbox', false, ['example.com']],
-    ['a sandbox that names all', 'sandbox', false, ['*']],
-    ['a sandbox, to a catcher', 'sandbox', true, []],
-    ['production', 'production', false, []],
-  ] as const)('is sent in %s', async (_, environment, isCatcher, allowDomains) => {
-    const mailer = createMailer({ ...settings, environment, smtpUrl: elsewhere, isCatcher, allowDomains })
-    await expect(mailer.send(MAIL)).rejects.toThrow('could not be sent: EDNS')
+  it('leaves no address behind, only a hash that needs the key, and that for a day', async () => {
+    const lead = await newLead()
+    await startWorker()(lead)
+    const [claim] = await claimsOf(lead)
+    expect(JSON.stringify(claim)).not.toContain(address.split('@')[0])
+    const hash = claim?.address_hash
+    expect(hash).toMatch(/^[\w-]{43}$/)
+    // another key, with the old one after it, still counts it
+    const encryptionKeys = [Buffer.alloc(32, 8), ...testKeys]
+    const newer = startWorker({ encryptionKeys })
+    for (let count = 0; count < 2; count += 1) expect(await newer(await newLead())).toBe('sent')
+    expect(await newer(await newLead())).toBe('address_limit')
+    expect(addressHashes(address, 'addresses of onboarding mails', encryptionKeys)[1]).toBe(hash)
+    await daysPass(1)
+    expect((await mailedAddresses.remove(sql, 1, {})).removed).toBeGreaterThan(0)
+    expect(await claimsOf(lead)).toMatchObject([{ address_hash: null }])
   })
 
-  it('leaves production not even by its address where STARTTLS is required and the server has none', async () => {
-    const required = `${mailServer.url}?requireTLS=true&ignoreTLS=true`
-    const mailer = createMailer({ ...settings, environment: 'production', smtpUrl: required })
-    await expect(mailer.send({ ...MAIL, to: 'eve@example.com' })).rejects.toThrow('could not be sent: 500')
-    expect(mailServer.recipients).not.toContain('eve@example.com')
+  it('is sent once, though another worker is asked for it while the mail server takes its time', async () => {
+    const answering = Promise.withResolvers<void>()
+    mailServer.answering = answering.promise
+    const lead = await newLead()
+    const [one, other] = [startWorker(), startWorker()]
+    const sending = one(lead)
+    await until(async () => mailServer.mails.length === 1)
+    await expect(other(lead)).rejects.toMatchObject({
+      message: 'another worker is sending it',
+      category: 'BENIGN',
+      nextRetryDelay: 10_000,
+    })
+    answering.resolve()
+    expect([await sending, await other(lead)]).toEqual(['sent', 'already_sent'])
+    expect(mailServer.mails).toHaveLength(1)
   })
 
-  it('says why a mail server is not trusted', async () => {
-    const { cert, key } = makeCertificate({ host: 'localhost' })
-    const server = new SMTPServer({ secure: true, cert, key })
-    server.on('error', () => {})
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    atEnd(() => new Promise<void>((resolve) => server.close(() => resolve())))
-    const smtpUrl = `smtps://localhost:${(server.server.address() as AddressInfo).port}`
-    const mailer = createMailer({ ...settings, environment: 'production', smtpUrl })
-    await expect(mailer.send(MAIL)).rejects.toThrow('could not be sent: ESOCKET (self-signed certificate')
+  it('keeps its Message-ID if a worker that was thought dead has sent it too', async () => {
+    const lead = await newLead()
+    const answering = Promise.withResolvers<void>()
+    mailServer.answering = answering.promise
+    const [frozen, other] = [startWorker(), startWorker()]
+    const first = frozen(lead)
+    await until(async () => mailServer.mails.length === 1)
+    await leasesEnd()
+    const second = other(lead)
+    await until(async () => mailServer.mails.length === 2)
+    answering.resolve()
+    expect(await Promise.all([first, second])).toEqual(['sent', 'sent'])
+    expect(new Set(messageIds()).size).toBe(1)
+    expect(await claimsOf(lead)).toMatchObject([{ sending_until: null }])
+  })
+
+  it('is given up by the mail server’s fault seven days after it was claimed', async () => {
+    const lead = await newLead()
+    const send = startWorker({}, mailerTo('smtp://127.0.0.1:1'))
+    await expect(send(lead)).rejects.toMatchObject({ type: 'MailRefused', nonRetryable: false })
+    await daysPass(6)
+    await expect(send(lead)).rejects.toMatchObject({ nonRetryable: false })
+    await daysPass(2)
+    await expect(send(lead)).rejects.toMatchObject({
+      nonRetryable: true,
+      message: expect.stringMatching(/^given up after 7 days: the mail could not be sent/),
+    })
+  })
+
+  it('takes only so many places while the mail server hangs', async () => {
+    const answering = Promise.withResolvers<void>()
+    mailServer.answering = answering.promise
+    const send = startWorker({ mostAtATime: 1 })
+    const sending = send(await newLead())
+    await until(async () => mailServer.mails.length === 1)
+    const second = await newLead()
+    await expect(send(second)).rejects.toMatchObject({ category: 'BENIGN' })
+    expect(await claimsOf(second)).toEqual([])
+    answering.resolve()
+    expect([await sending, await send(second)]).toEqual(['sent', 'sent'])
+  })
+
+  it('leaves another worker’s lease alone when its own attempt fails late', async () => {
+    const lead = await newLead()
+    const answering = Promise.withResolvers<void>()
+    const send = async () => answering.promise.then(() => 'sent' as const)
+    const late: Mailer = { messageId: String, mayMail: () => true, send }
+    const first = startWorker({}, late)(lead)
+    first.catch(() => {})
+    await until(async () => (await claimsOf(lead)).length === 1)
+    await leasesEnd()
+    expect(await byAnother(lead)).toMatchObject({ kind: 'leased' })
+    answering.reject(new Error('the mail server went away'))
+    await expect(first).rejects.toThrow('went away')
+    await expect(startWorker()(lead)).rejects.toThrow('another worker is sending it')
+  })
+
+  it('leaves no trace of an address when the lead is erased while it is claimed', async () => {
+    const lead = await newLead()
+    const [locked, erasing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const erasure = sql.transaction().execute(async (trx) => {
+      const erased = { erased_at: new Date(), personal: null }
+      await trx.updateTable('leads').set(erased).where('id', '=', lead).execute()
+      locked.resolve()
+      await erasing.promise
+    })
+    await locked.promise
+    const sending = startWorker()(lead)
+    await until(async () => {
+      const { rows } = await raw`select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(sql)
+      return rows.length > 0
+    })
+    erasing.resolve()
+    await erasure
+    expect(await sending).toBe('already_sent')
+    expect(await claimsOf(lead)).toEqual([])
+    expect(mailServer.mails).toEqual([])
   })
 })

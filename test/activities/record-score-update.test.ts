@@ -1,43 +1,75 @@
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { describe, expect, it } from '@jest/globals'
+import { httpScoreProvider, mockScoreProvider } from '../../activities/record-score-update.ts'
+import { parseScoreGains } from '../../src/leads/event-payloads.ts'
 import { closeLead } from '../../src/leads/closing.ts'
+import { atEnd } from '../support/at-end.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 
 const GAINS = {
-  experian_gain: 3,
-  equifax_gain: 2,
-  transunion_gain: 1,
+  experian_gain: 550,
+  equifax_gain: -550,
+  transunion_gain: 0,
   estimated_time_remaining: '30-60 days',
 }
-const UPDATE = { period: 1, dedupeKey: 'score_update:1' }
+const REQUEST = { leadId: 7, period: 2, dedupeKey: 'score_update#2' }
 
-describe('a score update', () => {
-  type Delivering = Awaited<ReturnType<typeof prepareDelivering>>
-  let on: Delivering
-  let leadId: number
-  let asked: number[]
-  let record: ReturnType<ReturnType<Delivering['startProcess']>['score']>
-
-  beforeAll(async () => {
-    on = await prepareDelivering()
-  })
-
-  beforeEach(async () => {
-    leadId = await on.commitLead()
-    asked = []
-    record = on.startProcess().score(async (question) => {
-      asked.push(question.leadId)
-      return GAINS
+/** Asks a provider that answers `answer`. */
+async function ask(answer: unknown, status = 200) {
+  let seen: object | undefined
+  const server = createServer((request, response) => {
+    void json(request).then((body) => {
+      seen = { method: request.method, authorization: request.headers.authorization, body }
+      response.writeHead(status).end(JSON.stringify(answer))
     })
   })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  atEnd(async () => server.close().closeAllConnections())
+  const { port } = server.address() as AddressInfo
+  const gains = await httpScoreProvider(`http://127.0.0.1:${port}/`, 'token')(REQUEST)
+  return { gains, seen }
+}
 
-  it('is recorded with what the provider says', async () => {
-    expect(await record(leadId, UPDATE)).toMatchObject({ outcomes: [{ outcome: 'recorded' }] })
-    expect(asked).toEqual([leadId])
+it('asks the provider for a lead and a period with its token, and takes its four fields only', async () => {
+  expect(await ask({ ...GAINS, report: 'all of it' })).toEqual({
+    gains: GAINS,
+    seen: { method: 'POST', authorization: 'Bearer token', body: { lead_id: 7, period: 2 } },
   })
+})
 
-  it('of a lead that is closed asks nobody', async () => {
+it.each([
+  ['a gain beyond the scale', { ...GAINS, experian_gain: 551 }, 200],
+  ['half a point', { ...GAINS, equifax_gain: 0.5 }, 200],
+  ['a gain as text', { ...GAINS, transunion_gain: '1' }, 200],
+  ['another estimate than a range of days', { ...GAINS, estimated_time_remaining: '2 months' }, 200],
+  ['nothing', null, 200],
+  ['another status', GAINS, 201],
+])('takes no gains from %s', async (_, answer, status) => {
+  await expect(ask(answer, status)).rejects.toThrow('score')
+})
+
+it('makes up the same well-formed gains for the same update in the sandbox, and others for another', async () => {
+  const gains = await mockScoreProvider(REQUEST)
+  expect(parseScoreGains(gains)).toEqual(gains)
+  expect(await mockScoreProvider(REQUEST)).toEqual(gains)
+  expect(await mockScoreProvider({ ...REQUEST, leadId: 8 })).not.toEqual(gains)
+})
+
+describe('a score update', () => {
+  it('is recorded with what the provider says, and asks nobody once its lead is closed', async () => {
+    const on = await prepareDelivering()
+    const leadId = await on.commitLead()
+    let asked = 0
+    const record = on.startProcess().score(async () => {
+      asked += 1
+      return GAINS
+    })
+    const update = (period: number) => ({ period, dedupeKey: `score_update:${period}` })
+    expect(await record(leadId, update(1))).toMatchObject({ outcomes: [{ outcome: 'recorded' }] })
     await closeLead(on.sql, leadId, 'withdrew')
-    expect(await record(leadId, UPDATE)).toMatchObject({ outcomes: [{ outcome: 'closed' }] })
-    expect(asked).toEqual([])
+    expect(await record(leadId, update(2))).toMatchObject({ outcomes: [{ outcome: 'closed' }] })
+    expect(asked).toBe(1)
   })
 })

@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals'
-import { createMailer } from '../../activities/mailer.ts'
 import { tellRestored } from '../../activities/compare-with-record.ts'
 import { addPartner } from '../../src/partners/partner.ts'
 import { raiseEpoch, requireDeployment } from '../../src/database/deployment.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { fillDeliveries } from '../support/deliveries.ts'
 import { startMailServer } from '../support/mail-server.ts'
+import { mailerTo } from '../support/mailer.ts'
 import { openDatabase } from '../support/open-database.ts'
 
 const CONTACTS = ['one@lender.example', 'two@lender.example'] as const
@@ -23,14 +23,7 @@ it('tells each partner that has leads of a restore, once, and later one whose ad
       .execute()
   for (const id of [partnerId, second]) await fillDeliveries(sql, id, 1, 'delivered')
   const mailServer = await startMailServer()
-  const mailer = createMailer({
-    environment: 'production',
-    deployment: 'test',
-    smtpUrl: mailServer.url,
-    isCatcher: false,
-    from: 'service@service.example',
-    allowDomains: [],
-  })
+  const mailer = mailerTo(mailServer.url)
   const tell = async () => {
     await tellRestored({ sql, mailer, log: createLogger('silent', 'worker') })
     return mailServer.mails.map(({ to }) => to)

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { createMailer } from '../../activities/mailer.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 import { startMailServer } from '../support/mail-server.ts'
+import { mailerTo } from '../support/mailer.ts'
 
 /** Longer than any test. */
 const PATIENT_MS = 60_000
@@ -26,14 +26,7 @@ describe('a lead’s welcome', () => {
 
   const start = (waitMs: number) => {
     const { welcome, deliver, settled } = on.startProcess({ waitMs })
-    const mailer = createMailer({
-      environment: 'sandbox',
-      deployment: 'test',
-      smtpUrl: mailServer.url,
-      isCatcher: true,
-      from: 'service@service.example',
-      allowDomains: [],
-    })
+    const mailer = mailerTo(mailServer.url)
     return { deliver, settled, ...welcome(mailer) }
   }
 

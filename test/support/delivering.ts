@@ -2,9 +2,8 @@ import { createAttempts } from '../../activities/attempts.ts'
 import { deliverWebhookActivity } from '../../activities/deliver-webhook.ts'
 import { recordMilestonesActivity } from '../../activities/record-milestones.ts'
 import type { Mailer } from '../../activities/mailer.ts'
-import { createOnboardingMails } from '../../activities/onboarding-mails.ts'
 import { recordScoreUpdateActivity, type ScoreProvider } from '../../activities/record-score-update.ts'
-import { welcomeActivities } from '../../activities/welcome.ts'
+import { createOnboardingMails, welcomeActivities } from '../../activities/welcome.ts'
 import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
 import { insertLead } from './insert-lead.ts'
 import { webhookBody, type WebhookFacts } from '../../src/webhooks/body.ts'
@@ -32,6 +31,7 @@ export async function prepareDelivering() {
     attempted: () => {},
     delivered: () => {},
     recorded: () => {},
+    scored: () => {},
     unreadable: ({ reason }: { reason: string }) => void noticed.push(reason),
     noticed: ({ kind }: { kind: string }) => void noticed.push(kind),
   }
@@ -59,7 +59,14 @@ export async function prepareDelivering() {
           scoreProvider,
         }),
       welcome: (mailer: Mailer) => {
-        const onboardingMails = createOnboardingMails({ sql, encryptionKeys: testKeys, mailer })
+        const places = { letterhead: {}, mostAtATime: 10 }
+        const onboardingMails = createOnboardingMails({
+          sql,
+          encryptionKeys: testKeys,
+          mailer,
+          log,
+          ...places,
+        })
         const mailsSettled = async () => onboardingMails.settled()
         return { ...welcomeActivities({ ...attempting, attempts, onboardingMails }), mailsSettled }
       },

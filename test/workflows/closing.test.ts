@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { runScenarioUpdate } from '../../workflows/messages.ts'
-import { close } from '../../src/leads/staff.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { auditOf, contextOf } from '../staff/context.ts'
 import { putClockAhead } from '../support/clock.ts'
@@ -45,7 +44,6 @@ describe('the closing of a lead', () => {
   it.each([
     ['withdrew', 'withdrew'],
     ['mortgage_ready', 'other'],
-    ['erased', 'other'],
   ])(
     'is audited as Temporal’s when the update comes from there, though it gives the reason %s',
     async (reason, taken) => {
@@ -55,15 +53,6 @@ describe('the closing of a lead', () => {
       expect(await audited(leadId)).toEqual([elsewhere(taken)])
     },
   )
-
-  it('is the staff command’s when staff ask for it', async () => {
-    const leadId = await leads.start()
-    await close(context, leadId, { reason: 'withdrew' })
-    expect((await audited(leadId)).map(({ actor, outcome }) => `${actor} ${outcome}`)).toEqual([
-      'tester begun',
-      'tester done',
-    ])
-  })
 
   it('is the scenario’s in a sandbox', async () => {
     const leadId = await leads.start()

@@ -1,18 +1,15 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { REQUEST_LIMIT_MS } from '../../src/deliveries/delivery-states.ts'
 import { until } from '../support/until.ts'
-import { type Fixture, fixtureOf, sharedFixture } from './scenes.ts'
+import { type Fixture, sharedFixture } from './scenes.ts'
 
 /** How long a recording waits for its webhook. */
 const FIRST_ATTEMPT_MS = 1000
 
 describe('a webhook that is sent with its recording', () => {
   let fixture: Fixture
-  let neighbour: Fixture
 
   beforeAll(async () => {
     fixture = await sharedFixture()
-    neighbour = fixtureOf(fixture.service, await fixture.service.addPartner())
   })
 
   const handleOf = (leadId: number) => fixture.service.client.workflow.getHandle(`lead-${leadId}`)
@@ -56,33 +53,5 @@ describe('a webhook that is sent with its recording', () => {
       return false
     }
     expect((await isAlone()) || (await isAlone()) || (await isAlone())).toBe(true)
-  })
-
-  it('delays the next recording by a second, once, while the endpoint hangs, and nobody else’s', async () => {
-    const [leadId, other] = [await welcomed(fixture), await welcomed(neighbour)]
-    const answers: (() => void)[] = []
-    fixture.partner.endpoint.answer = (_, response) =>
-      void answers.push(() => void response.writeHead(200).end())
-    await fixture.send(leadId, 'contract_signed')
-    await fixture.arrived(leadId, 2)
-    await neighbour.send(other, 'contract_signed')
-    await settled(other, 3)
-    await fixture.send(leadId, 'escrow_funded')
-    await fixture.leads.recorded(leadId, 'escrow_funded')
-    await fixture.send(leadId, 'mortgage_ready')
-    await fixture.leads.recorded(leadId, 'mortgage_ready')
-    // a busy machine may be slower than the 15 s of a request, after which it is sent again: no other is
-    const ids = fixture.leads.arrivals(leadId).map(({ id }) => id)
-    expect(new Set(ids).size).toBe(2)
-    fixture.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
-    for (const answer of answers) answer()
-    await settled(leadId, 5)
-    const sequences = fixture.leads.arrivals(leadId).map(({ event }) => event.data.sequence)
-    expect(sequences.filter((sequence) => sequence !== 2)).toEqual([1, 3, 4])
-    expect(sequences).toEqual(sequences.toSorted((one, next) => one - next))
-    expect(sequences).toContain(2)
-    const recordings = (await activities(leadId)).filter(({ type }) => type === 'recordMilestones')
-    expect(recordings).toHaveLength(3)
-    for (const { tookMs } of recordings) expect(tookMs).toBeLessThan(REQUEST_LIMIT_MS / 2)
   })
 })

@@ -5,7 +5,6 @@ import { hasUnread, reconcile, restartEnded } from '../../src/leads/comparison.t
 import { loadReferralState } from '../../src/leads/load-referral.ts'
 import { findEvents } from '../../src/leads/read-lead.ts'
 import type { SignalledMilestone } from '../../src/leads/milestones.ts'
-import { SCORE_PERIOD_MS } from '../../src/leads/score-dates.ts'
 import { newEventId } from '../../src/leads/new-lead.ts'
 import { raiseEpoch } from '../../src/database/deployment.ts'
 import { TASK_QUEUE } from '../../src/temporal/names.ts'
@@ -13,7 +12,6 @@ import { forget } from '../support/forget.ts'
 import { leadsOf } from '../support/leads.ts'
 import { holdRow } from '../support/row-lock.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
-import { startScoreServer } from '../support/score-server.ts'
 import { until } from '../support/until.ts'
 
 describe('a workflow whose record went back', () => {
@@ -99,15 +97,6 @@ describe('a workflow whose record went back', () => {
     expect((await history()).slice(0, 2)).toEqual(before)
   })
 
-  it('finds that by itself when it hears of the record', async () => {
-    await record('contract_signed')
-    await delivered(2)
-    await forget(service.sql, leadId, 1)
-    await record('client_engaged_in_chat', 'a')
-    await leads.recorded(leadId, 'contract_signed')
-    expect((await view()).notes.at(-1)).toMatchObject({ what: 'record' })
-  })
-
   it('keeps what arrived and is not recorded, and what arrives while it reads', async () => {
     const held = await holdRow(service.sql, 'leads', `id = ${leadId}`)
     await service.referrals.signal(leadId, 'client_account_created')
@@ -150,16 +139,6 @@ describe('a workflow whose record went back', () => {
     await until(async () => leads.arrivals(leadId).length === 4)
     const updates = leads.arrivals(leadId).filter(({ event }) => event.type === 'score_update')
     expect(new Set(updates.map(({ id }) => id)).size).toBe(2)
-  })
-
-  it('ends when it would have ended', async () => {
-    await record('mortgage_ready')
-    await delivered(2)
-    const { endsAt } = await view()
-    await forget(service.sql, leadId, 1)
-    await read()
-    await delivered(2)
-    expect((await view()).endsAt).toBe(endsAt)
   })
 
   it('leaves a webhook alone that waits for its next attempt and is not there any more', async () => {
@@ -211,43 +190,4 @@ describe('a workflow whose record went back', () => {
       expect(await leads.names(leadId)).toEqual(['lead_received', 'contract_signed'])
     },
   )
-})
-
-describe('a workflow that reads its record while the provider is asked for scores', () => {
-  let service: Service
-  let provider: Awaited<ReturnType<typeof startScoreServer>>
-  let leads: ReturnType<typeof leadsOf>
-
-  beforeAll(async () => {
-    ;[service, provider] = await Promise.all([prepareService(), startScoreServer()])
-    leads = leadsOf(service, await service.addPartner())
-    await service.startWorker({ SCORE_PROVIDER_URL: provider.url })
-  }, 60_000)
-
-  const isSignalled = async () => {
-    const leadId = await leads.start()
-    await service.referrals.signal(leadId, 'score_update')
-    return leadId
-  }
-  const isDue = async () => {
-    const leadId = await leads.commit()
-    const anchor = new Date(Date.now() - SCORE_PERIOD_MS)
-    await service.sql.updateTable('leads').set({ anchor_at: anchor }).where('id', '=', leadId).execute()
-    await service.referrals.startFromRecord(leadId)
-    return leadId
-  }
-
-  it.each([
-    ['was signalled', isSignalled],
-    ['is due', isDue],
-  ])('records a score update that %s', async (_, begin) => {
-    const answering = Promise.withResolvers<void>()
-    provider.answering = answering.promise
-    const leadId = await begin()
-    await until(async () => provider.asked.some(({ lead_id: asked }) => asked === leadId))
-    await service.referrals.signal(leadId, readRecordSignal)
-    answering.resolve()
-    await leads.recorded(leadId, 'score_update')
-    expect((await leads.names(leadId)).filter((name) => name === 'score_update')).toHaveLength(1)
-  })
 })
