@@ -214,17 +214,6 @@ describe('delivering a webhook', () => {
     expect((await delivery()).state).toBe('pending')
   })
 
-  it('gives nothing up while its endpoint takes nothing at all', async () => {
-    answering(500)
-    for (let failure = 1; failure < RETRY_DELAYS_MS.length; failure += 1) {
-      await refusal()
-      await makeDue()
-    }
-    const failure = await refusal()
-    expect(Number(failure.nextRetryDelay)).toBeGreaterThanOrEqual(24 * 3600 * 1000 - 1000)
-    expect((await delivery()).state).toBe('pending')
-  })
-
   /** Holds back the endpoint's answers until told. */
   const holdAnswers = () => {
     const answered = Promise.withResolvers<void>()

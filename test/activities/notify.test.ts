@@ -16,7 +16,7 @@ import { startMailServer } from '../support/mail-server.ts'
 import { mailerTo } from '../support/mailer.ts'
 import { tryActivity } from '../support/try-activity.ts'
 import { openDatabase } from '../support/open-database.ts'
-import { pauseEndpoint, resumeEndpoint } from '../support/endpoint-states.ts'
+import { pauseEndpoint } from '../support/endpoint-states.ts'
 
 describe('telling a partner and staff of an endpoint', () => {
   let sql: Sql
@@ -276,12 +276,5 @@ describe('telling a partner and staff of an endpoint', () => {
     expect(mailServer.mails[0]?.content).toContain(
       'failed at least 4 times in a row, first on 2026-03-02 15:04:05 UTC. We tell you only then, in production at least 35 minutes after the first failure',
     )
-  })
-
-  it('says nothing of an endpoint that was only set', async () => {
-    await resumeEndpoint(sql, partnerId)
-    await activate()
-    expect((await review(endpointId))?.owed).toBeNull()
-    expect(await notify(endpointId)).toBe(0)
   })
 })

@@ -1,15 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
 import type { ReferralView } from '../../workflows/messages.ts'
-import { furthest, type MilestoneName, signalledMilestones } from '../../src/leads/milestones.ts'
+import { signalledMilestones } from '../../src/leads/milestones.ts'
 import { rawSignal } from '../support/raw-signal.ts'
 import { holdRow } from '../support/row-lock.ts'
 import { until } from '../support/until.ts'
 import { sharedFixture, type Fixture } from './scenes.ts'
-
-const once = signalledMilestones.filter(
-  (name) => name !== 'client_engaged_in_chat' && name !== 'score_update',
-)
 
 describe('whatever is sent to a lead', () => {
   let fixture: Fixture
@@ -25,27 +21,6 @@ describe('whatever is sent to a lead', () => {
       const state = await view(leadId)
       return state.signals.received === received && state.waiting === 0 && state
     })
-  const statusOf = async (leadId: number) =>
-    fixture.service.sql
-      .selectFrom('leads')
-      .select('status')
-      .where('id', '=', leadId)
-      .executeTakeFirstOrThrow()
-
-  it('ends in the same status in every order', async () => {
-    const orders = fc.shuffledSubarray(once, { minLength: 3 })
-    await fc.assert(
-      fc.asyncProperty(orders, async (order) => {
-        const leadId = await fixture.leads.commit()
-        for (const name of order) await fixture.send(leadId, name)
-        const { signals } = await settled(leadId, order.length)
-        expect(signals).toMatchObject({ recorded: order.length, repeated: 0 })
-        expect((await statusOf(leadId)).status).toBe(order.reduce<MilestoneName>(furthest, 'lead_received'))
-      }),
-      { numRuns: 12 },
-    )
-  }, 60_000)
-
   it('is accounted for, whatever it is named and carries, and a good signal after it is recorded', async () => {
     const name = fc.oneof(
       fc.constantFrom(

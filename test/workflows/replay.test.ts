@@ -37,14 +37,6 @@ describe('recorded histories', () => {
     expect(new Set([...types, ...scheduled])).toEqual(new Set(Object.keys(workflows)))
   })
 
-  it('cross from a run that continues as new into the next', () => {
-    const [last, first] = crossing.map((name, index) => eventsOf(`${name}.json`).at(index - 1))
-    expect(last?.eventType).toBe('EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW')
-    expect(first?.workflowExecutionStartedEventAttributes?.originalExecutionRunId).toBe(
-      last?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId,
-    )
-  })
-
   it('replay with the workflows as they are', async () => {
     expect(await replay(files.map((file) => [file, textOf(file)]))).toEqual({})
   }, 60_000)
