@@ -2,7 +2,9 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import type { Mailer } from '../../activities/mailer.ts'
 import type { Sql } from '../../src/database/sql.ts'
-import { claimOnboardingMail, mailedAddresses } from '../../src/leads/onboarding-mail.ts'
+import { retentionDays } from '../../src/config.ts'
+import { claimOnboardingMail } from '../../src/leads/onboarding-mail.ts'
+import { removeOld } from '../../src/privacy/retention.ts'
 import { addPartner } from '../../src/partners/partner.ts'
 import { addressHashes } from '../../src/seal.ts'
 import { insertLead } from '../support/insert-lead.ts'
@@ -143,7 +145,8 @@ describe('an onboarding mail', () => {
     expect(await newer(await newLead())).toBe('address_limit')
     expect(addressHashes(address, 'addresses of onboarding mails', encryptionKeys)[1]).toBe(hash)
     await daysPass(1)
-    expect((await mailedAddresses.remove(sql, 1, {})).removed).toBeGreaterThan(0)
+    const config = { ...retentionDays, ERASURE_LOG: undefined }
+    expect(await removeOld({ sql, config }, 'mailed_addresses')).toBeGreaterThan(0)
     expect(await claimsOf(lead)).toMatchObject([{ address_hash: null }])
   })
 
