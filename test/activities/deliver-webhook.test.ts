@@ -341,15 +341,6 @@ describe('delivering a webhook', () => {
     expect(endpoint.arrivals).toHaveLength(1)
   })
 
-  it('gives up a resend that crashes have interrupted three times in a row: it may be what kills its worker', async () => {
-    await settle()
-    for (let crash = 1; crash <= 3; crash += 1) await interruptedAttempt('resend')
-    await outliveLease('resend')
-    expect(await deliver(leadId, 1, 'resend')).toMatchObject({ outcome: 'delivered' })
-    expect(await delivery()).toMatchObject({ state: 'delivered', lease: null })
-    expect(endpoint.arrivals).toEqual([])
-  })
-
   it('tries an open webhook now that is asked for, as a resend that keeps its place in the schedule', async () => {
     answering(500)
     expect((await refusal()).message).toBe('failure 1: the endpoint answered 500')

@@ -9,9 +9,6 @@ import { oweNotice } from '../../src/endpoints/notices.ts'
 import type { Sql } from '../../src/database/sql.ts'
 import type { NoticeKind } from '../../src/endpoints/endpoint-state.ts'
 import { createLogger } from '../../src/observe/log.ts'
-import { addAttempts } from '../support/attempts.ts'
-import { insertLead } from '../support/insert-lead.ts'
-import { LEAD } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { mailerTo } from '../support/mailer.ts'
 import { tryActivity } from '../support/try-activity.ts'
@@ -257,24 +254,4 @@ describe('telling a partner and staff of an endpoint', () => {
       expect(mail?.content).toMatch(advice)
     },
   )
-
-  it('says since when a webhook fails, and when that is told', async () => {
-    await insertLead(sql, partnerId, LEAD, () => '{}')
-    await addAttempts(sql, partnerId, [{ errorCode: 'timeout' }, { errorCode: 'timeout' }])
-    const started_at = new Date('2026-03-02T15:04:05Z')
-    await sql.updateTable('attempts').set({ started_at }).where('number', '=', 1).execute()
-    const next_attempt_at = new Date('2026-03-02T18:00:00Z')
-    await sql.updateTable('endpoints').set({ since: started_at }).execute()
-    const { event_id: event } = await sql
-      .updateTable('deliveries')
-      .set({ next_attempt_at })
-      .returning('event_id')
-      .executeTakeFirstOrThrow()
-    await sql.transaction().execute((trx) => oweNotice(trx, partnerId, 'failing', event))
-    await notify(endpointId)
-    expect(mailServer.mails[0]?.content).toContain('  next     on 2026-03-02 18:00:00 UTC, in real time')
-    expect(mailServer.mails[0]?.content).toContain(
-      'failed at least 4 times in a row, first on 2026-03-02 15:04:05 UTC. We tell you only then, in production at least 35 minutes after the first failure',
-    )
-  })
 })

@@ -22,13 +22,19 @@ test('the phases of a lead’s workflow are all in the table', () => {
 })
 
 test.each(rows)('$part: $phase is entered from $from, and from no other', ({ part, phase, from }) => {
-  for (const { phase: before } of rows.filter((row) => row.part === part)) {
-    const journey = { phases: at(part, before) }
-    if (from.includes(before)) enter(journey, part, phase)
-    else
-      expect(() => enter(journey, part, phase)).toThrow(`${part}: ${phase} cannot be entered from ${before}`)
-    expect(journey.phases).toEqual(at(part, from.includes(before) ? phase : before))
-  }
+  const entered = rows
+    .filter((row) => row.part === part)
+    .map((row) => row.phase)
+    .filter((before) => {
+      const journey = { phases: at(part, before) }
+      try {
+        enter(journey, part, phase)
+      } catch {
+        return false
+      }
+      return journey.phases[part] === phase
+    })
+  expect(entered.toSorted()).toEqual(from.toSorted())
 })
 
 test.each([

@@ -129,32 +129,6 @@ describe('a workflow whose record went back', () => {
       return described.pendingActivities?.some(({ activityType }) => activityType?.name === activity)
     })
 
-  it('asks for gains again that it never had', async () => {
-    await record('escrow_funded')
-    await record('score_update', 'a')
-    await delivered(3)
-    await forget(service.sql, leadId, 2)
-    await read()
-    await leads.recorded(leadId, 'score_update')
-    await until(async () => leads.arrivals(leadId).length === 4)
-    const updates = leads.arrivals(leadId).filter(({ event }) => event.type === 'score_update')
-    expect(new Set(updates.map(({ id }) => id)).size).toBe(2)
-  })
-
-  it('leaves a webhook alone that waits for its next attempt and is not there any more', async () => {
-    partner.endpoint.answer = (_, response) => void response.writeHead(500, { 'retry-after': '600' }).end()
-    await record('contract_signed')
-    await until(async () => ((await view()).failure?.failures ?? 0) > 0)
-    partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
-    await forget(service.sql, leadId, 1)
-    await read()
-    await delivered(2)
-    await record('escrow_funded')
-    await delivered(3)
-    const taken = leads.arrivals(leadId).map(({ event }) => event.data.sequence)
-    expect(taken).toEqual([1, 2, 2, 3])
-  })
-
   it('stays closed if somebody closed it', async () => {
     partner.endpoint.answer = (_, response) => void response.writeHead(500, { 'retry-after': '600' }).end()
     await record('contract_signed')

@@ -71,16 +71,6 @@ describe('the referral workflow', () => {
     },
   )
 
-  it('counts a chat with the same id once, and chats without one each', async () => {
-    const leadId = await newLead()
-    for (const argument of [{ id: 'a' }, { id: 'a' }, { id: 'b' }, undefined, undefined]) {
-      await service.referrals.signal(leadId, 'client_engaged_in_chat', argument)
-    }
-    await service.referrals.signal(leadId, 'mortgage_ready')
-    await recorded(leadId, 'mortgage_ready')
-    expect((await names(leadId)).filter((name) => name === 'client_engaged_in_chat')).toHaveLength(4)
-  })
-
   it('sends one score update, the latest, after an outage of several periods, and stays on its dates', async () => {
     const leadId = await newLead()
     await service.referrals.signal(leadId, 'escrow_funded')
@@ -101,18 +91,6 @@ describe('the referral workflow', () => {
       .orderBy('position')
       .execute()
     expect(keys.map((row) => row.dedupe_key)).toEqual(['score_update#2', 'score_update#3'])
-  })
-
-  it('raises a score_update 45 days after the previous one even if signals arrive between', async () => {
-    const leadId = await newLead()
-    await service.referrals.signal(leadId, 'escrow_funded')
-    await recorded(leadId, 'escrow_funded')
-    await advance(leadId, 44)
-    await service.referrals.signal(leadId, 'score_update')
-    await recorded(leadId, 'score_update')
-    await advance(leadId, 1)
-    await recorded(leadId, 'score_update', 2)
-    expect((await names(leadId)).filter((name) => name === 'score_update')).toHaveLength(2)
   })
 
   it('holds webhooks while the endpoint is paused and sends them in order once it is woken', async () => {
@@ -181,17 +159,5 @@ describe('the referral workflow', () => {
     expect(lead.closed_at).not.toBeNull()
     expect(await names(leadId)).toEqual(['lead_received', 'escrow_funded'])
     expect(arrivalsOf(leadId)).toHaveLength(2)
-  })
-
-  it('goes on from the record when it was terminated', async () => {
-    const leadId = await newLead()
-    await service.referrals.signal(leadId, 'escrow_funded')
-    await partner.endpoint.until(() => arrivalsOf(leadId).length === 2)
-    await handleOf(leadId).terminate()
-    await service.referrals.signal(leadId, 'contract_signed')
-    await partner.endpoint.until(() => arrivalsOf(leadId).length === 3)
-    await advance(leadId, 45)
-    await partner.endpoint.until(() => arrivalsOf(leadId).length === 4)
-    expect(arrivalsOf(leadId).map(({ event }) => event.data.sequence)).toEqual([1, 2, 3, 4])
   })
 })
