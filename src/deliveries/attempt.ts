@@ -46,7 +46,7 @@ export const Attempt = defineEntity({
 const ATTEMPTS = 20
 
 /** Events as a table, to which the attempts of each are joined as far as they are wanted. */
-export const wanted = (eventIds: string[]) =>
+const wanted = (eventIds: string[]) =>
   raw<{ event: string }>`unnest(${eventIds}::text[])`.as<'wanted'>(raw`wanted (event)`)
 
 /**

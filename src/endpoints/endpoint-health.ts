@@ -97,7 +97,7 @@ export type EndpointReading = Awaited<ReturnType<typeof readHealth>>
  * The first failure after the last success of endpoint row `e`, for people: `failing_since` begins anew with a resume,
  * because the pause after days of failures does. Of the latest 1,000 attempts, as far as they called the current URL.
  */
-export const outageSince = raw<Date | null>`(
+const outageSince = raw<Date | null>`(
   select min(finished_at) from (
     select trigger, finished_at, bool_or(error_code is null) over (order by id desc) as is_over
     from (

@@ -78,8 +78,6 @@ export async function findWholeLead(
   }
 }
 
-export type WholeLead = NonNullable<Awaited<ReturnType<typeof findWholeLead>>>
-
 export type LeadRow = NonNullable<Awaited<ReturnType<typeof findLead>>>
 
 /** How many events of a lead are read at once. */

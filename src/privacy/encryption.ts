@@ -73,7 +73,7 @@ async function rewriteColumn(sql: Sql, sealed: SealedColumn, keys: readonly Buff
   const read = async (after: SealedValue, limit: number) => {
     const { rows } = await raw<SealedValue>`
       select * from ${valuesOf(sealed)}
-      where ${keyOfValue} <> ${newestOf(keys)} and (id, name) > (${after.id}, ${after.name})
+      where ${keyOfValue} <> ${newestOf(keys)} and id >= ${after.id} and (id, name) > (${after.id}, ${after.name})
       order by id, name limit ${limit}`.execute(sql)
     return rows
   }
@@ -158,10 +158,7 @@ export async function rewrite(context: StaffContext) {
   const isDone = left.length === 0
   return {
     json: { key: newest, moved, left },
-    text: [
-      `Moved ${moved} values to the key ${newest}.`,
-      isDone ? DONE : `${NOT_DONE}\n\n${tableOf(left, keys)}`,
-    ].join(' '),
+    text: `Moved ${moved} values to the key ${newest}. ${isDone ? DONE : `${NOT_DONE}\n\n${tableOf(left, keys)}`}`,
     failed: !isDone,
   }
 }

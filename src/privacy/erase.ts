@@ -122,41 +122,26 @@ async function cancelDeliveries(trx: Sql, leadIds: readonly number[]): Promise<v
     .orderBy('sequence')
     .forUpdate()
     .execute()
-  await trx
-    .updateTable('deliveries')
+  const deliveries = trx.updateTable('deliveries').where('lead_id', 'in', leadIds)
+  await deliveries
     .set({ ...canceled, resend_requested_at: null })
-    .where('lead_id', 'in', leadIds)
     .where('state', '=', 'pending')
     .execute()
-  await trx
-    .updateTable('deliveries')
-    .set(noLease)
-    .where('lead_id', 'in', leadIds)
-    .where('lease', 'is not', null)
-    .execute()
-}
-
-interface ErasedAgain {
-  /** Lines of this deployment. */
-  lines: number
-  /** Leads that the record still had, and that are erased now. */
-  erased: number[]
-  /** Leads that are not erased, because the record says that they are held. */
-  held: number[]
+  await deliveries.set(noLease).where('lease', 'is not', null).execute()
 }
 
 /**
  * Erases again the leads of an erasure log that a restored record still has. Deployment, lead id and first event must match:
  * after a restore, another borrower's lead may have the same id.
+ *
+ * @returns how many lines are of this deployment, which leads it erased, and which not because the record says that they are
+ * held.
  */
-export async function eraseAgain(
-  sql: Sql,
-  lines: readonly ErasedLead[],
-  by: Erasing['by'],
-): Promise<ErasedAgain> {
+export async function eraseAgain(sql: Sql, lines: readonly ErasedLead[], by: Erasing['by']) {
   const { id: deployment } = await sql.selectFrom('deployment').select('id').executeTakeFirstOrThrow()
   const own = lines.filter((line) => line.deployment === deployment)
-  const again: ErasedAgain = { lines: own.length, erased: [], held: [] }
+  const erased: number[] = []
+  const held: number[] = []
   for (const { lead_id: leadId, event_id: eventId } of own) {
     const lead = await sql
       .selectFrom('leads')
@@ -168,8 +153,8 @@ export async function eraseAgain(
       .where('erased_at', 'is', null)
       .executeTakeFirst()
     if (lead === undefined) continue
-    if (lead.held_at !== null) again.held.push(leadId)
-    else again.erased.push(...(await eraseLeads(sql, [leadId], { by, reason: 'restored' })))
+    if (lead.held_at !== null) held.push(leadId)
+    else erased.push(...(await eraseLeads(sql, [leadId], { by, reason: 'restored' })))
   }
-  return again
+  return { lines: own.length, erased, held }
 }

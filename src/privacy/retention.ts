@@ -102,7 +102,10 @@ export async function removeOld(
   let after: string | undefined = ''
   for (;;) {
     const began = performance.now()
-    const batch: Batch = await removeBatch(sql, { name, days, after, logFile: config.ERASURE_LOG })
+    let batch: Batch
+    if (name === 'leads') batch = await eraseOld(sql, days, config.ERASURE_LOG)
+    else if (name === 'attempts') batch = await emptyAttempts(sql, days, after)
+    else batch = await removeRows(sql, retained[name], days)
     total += batch.removed
     after = batch.next
     onRemoved?.(name, batch.removed)
@@ -120,25 +123,14 @@ interface Batch {
 /** A batch holds its locks for a tenth of a second. A lead has about ten webhooks with their attempts. */
 const SIZES = { leads: 100, rows: 500, attempts: 5000 }
 
-async function removeBatch(
-  sql: Sql,
-  {
-    name,
-    days,
-    after,
-    logFile,
-  }: { name: RetainedName; days: number; after: string; logFile: string | undefined },
-): Promise<Batch> {
-  if (name === 'leads') return eraseOld(sql, days, logFile)
-  if (name === 'attempts') return emptyAttempts(sql, days, after)
-  const { at, emptied, ...each }: Retained = retained[name]
+async function removeRows(sql: Sql, each: Retained, days: number): Promise<Batch> {
   const table = raw.table(each.table)
   // a request that takes an expired Idempotency-Key anew has locked it, and keeps it
   const { numAffectedRows = 0n } = await raw`
     with old as (
-      select ctid from ${table} where ${isOld(retained[name], days)}
-      order by ${raw.ref(at)} limit ${SIZES.rows} for update skip locked
-    ) ${emptied ? raw`update ${table} set ${emptied} from old` : raw`delete from ${table} using old`}
+      select ctid from ${table} where ${isOld(each, days)}
+      order by ${raw.ref(each.at)} limit ${SIZES.rows} for update skip locked
+    ) ${each.emptied ? raw`update ${table} set ${each.emptied} from old` : raw`delete from ${table} using old`}
     where ${table}.ctid = old.ctid`.execute(sql)
   return { removed: Number(numAffectedRows), ...(numAffectedRows === BigInt(SIZES.rows) && { next: '' }) }
 }
@@ -147,13 +139,9 @@ async function eraseOld(sql: Sql, days: number, logFile: string | undefined): Pr
   const { rows } = await raw<{ id: number }>`
     select id from leads where ${isOld(retained.leads, days)}
     order by closed_at, id limit ${SIZES.leads}`.execute(sql)
-  if (rows.length === 0) return { removed: 0 }
+  const ids = rows.map(({ id }) => id)
   const erasing = { by: 'retention', reason: 'retention', retentionDays: days, logFile } as const
-  const erased = await eraseLeads(
-    sql,
-    rows.map(({ id }) => id),
-    erasing,
-  )
+  const erased = ids.length === 0 ? [] : await eraseLeads(sql, ids, erasing)
   return { removed: erased.length, ...(rows.length === SIZES.leads && { next: '' }) }
 }
 

@@ -21,7 +21,7 @@ export function oneOf<Name extends string>(names: readonly Name[]) {
 }
 
 /** A parser of integers from `min` to `max`. */
-export function whole(min: number, max: number, rule = `Use a whole number from ${min} to ${max}.`) {
+function whole(min: number, max: number, rule = `Use a whole number from ${min} to ${max}.`) {
   return (text: string): number => {
     const value = Number(matching(/^\d{1,10}$/, rule)(text))
     if (value >= min && value <= max) return value
