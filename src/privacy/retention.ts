@@ -49,7 +49,7 @@ export const retained = {
   notices: {
     table: 'notices',
     at: 'sent_at',
-    days: 'RETENTION_NOTICES_DAYS',
+    days: 90,
     only: raw`exists (select from notices as later where later.partner_id = notices.partner_id
       and later.kind = notices.kind and later.owed_at > notices.owed_at and later.sent_at is not null)`,
   },
@@ -57,7 +57,7 @@ export const retained = {
   secrets: {
     table: 'endpoint_secrets',
     at: 'expires_at',
-    days: 'RETENTION_ENDPOINTS_DAYS',
+    days: 365,
     only: raw`not exists (select from endpoints where endpoints.id = endpoint_id
       and (candidate = endpoint_secrets.id or previous_secret = endpoint_secrets.id and previous_until > now()))`,
   },

@@ -248,12 +248,12 @@ describe('retention', () => {
   })
 
   it('counts in a dry run what a run removes', async () => {
-    const context = await contextOf({ ...withoutTemporal(url), RETENTION_NOTICES_DAYS: 'off' })
+    const context = await contextOf({ ...withoutTemporal(url), RETENTION_ATTEMPTS_DAYS: 'off' })
     for (const name of retainedNames) for (const days of [900, 800, 0]) await writers[name](days)
     const { json, text } = await retention(context, { dryRun: true })
-    const counts = retainedNames.map((name) => [name, name === 'notices' ? 0 : 2])
+    const counts = retainedNames.map((name) => [name, name === 'attempts' ? 0 : 2])
     expect(json.classes?.map(({ class: name, rows }) => [name, rows])).toEqual(counts)
-    expect(text).toMatch(/^class .*\nleads +730 +2 .*\nattempts +30 +2 (.*\n)*notices +off +0 +-\n/)
+    expect(text).toMatch(/^class .*\nleads +730 +2 .*\nattempts +off +0 +-\nidempotency_keys +1 +2 /)
     for (const name of retainedNames) expect(await run(name)).toBe(2)
   })
 
