@@ -30,17 +30,9 @@ export function addPrivacyCommands(program: Command, run: Run): void {
   })
     .option('--from <file>', 'an erasure log: erase again what a restored record still has of its leads')
     .description('erase its personal data now and for good')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  npm run staff -- lead erase 1 --reason borrower_request\n  npm run staff -- lead erase --from /var/lib/erasures/erasures.jsonl',
-    )
     .action(run(erase))
   addReason(named('hold'), holdReasons)
     .description('keep its data whoever asks to erase it, and however old it is; a partner is told why')
-    .addHelpText(
-      'after',
-      '\nExample:\n  npm run staff -- lead hold 1 --reason litigation --reference CASE-26-118',
-    )
     .action(run(hold))
   named('release').description('end its hold').action(run(release))
   program

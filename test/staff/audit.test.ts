@@ -1,6 +1,5 @@
 import { Client, Connection } from '@temporalio/client'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { replay } from '../../src/deliveries/staff.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import * as key from '../../src/partners/staff.ts'
 import { close } from '../../src/leads/staff.ts'
@@ -8,7 +7,6 @@ import { rebuild } from '../../src/temporal/staff.ts'
 import { createReferrals } from '../../src/leads/referrals.ts'
 import { switchableProxy } from '../http/switchable-proxy.ts'
 import { atEnd } from '../support/at-end.ts'
-import { fillDeliveries } from '../support/deliveries.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { auditOf, contextOf } from './context.ts'
@@ -64,20 +62,6 @@ describe('the audit', () => {
       { outcome: 'begun', began: null, detail: { reason: 'withdrew' } },
       { outcome: 'unknown', began: 'begun', detail: { reason: 'withdrew', failure: 'temporal_away' } },
     ])
-  })
-
-  it('says why a command failed', async () => {
-    await fillDeliveries(service.sql, partner.id, 2, 'delivered')
-    await replay(context, { partner: partner.id, state: 'all' })
-    await expect(replay(context, { partner: partner.id, state: 'all' })).rejects.toThrow('under way')
-    expect((await lines('delivery.replay')).map(({ outcome, detail }) => [outcome, detail?.failure])).toEqual(
-      [
-        ['begun', undefined],
-        ['done', undefined],
-        ['begun', undefined],
-        ['failed', 'refused'],
-      ],
-    )
   })
 
   it('has one line for what is one transaction, and none when that is not committed', async () => {

@@ -26,11 +26,11 @@ describe('the staff command', () => {
     ])
     expect(added).toEqual({ code: 0, stdout: expect.any(String), stderr: '' })
     const { partner_id: partner } = JSON.parse(added.stdout)
-    const issued = await staffProcess({ ...environment, STAFF_NAME: 'Ada' }, [
+    const issued = await staff({ ...environment, STAFF_NAME: 'Ada' }, [
       '--json',
       'key',
       'issue',
-      String(partner),
+      `${partner}`,
     ])
     expect(JSON.parse(issued.stdout)).toEqual({
       partner_id: partner,
@@ -76,14 +76,11 @@ describe('the staff command', () => {
   })
 
   it('helps at every level, without a database', async () => {
-    const levels = [[], ['endpoint'], ['key', 'rotate']]
-    const answers = await Promise.all(levels.map((args) => staffProcess({}, [...args, '--help'])))
-    for (const { code, stdout } of answers) {
-      expect({ code, stdout }).toEqual({
+    for (const args of [[], ['endpoint'], ['key', 'rotate']])
+      expect(await staff({}, [...args, '--help'])).toMatchObject({
         code: 0,
         stdout: expect.stringContaining('Usage: npm run staff --'),
       })
-    }
   })
 
   it('ends with 2 when it is misused, with 1 when it cannot be done, and one line on stderr', async () => {
@@ -96,8 +93,6 @@ describe('the staff command', () => {
     ]
     const answers = await Promise.all(cases.map(([, args]) => staff(environment, args)))
     expect(answers).toEqual(cases.map(([code]) => ({ code, stdout: '', stderr: oneLine })))
-    const whole = [cases[0], cases.at(-1)].map((each) => staffProcess(environment, each?.[1] ?? []))
-    expect(await Promise.all(whole)).toEqual([answers[0], answers.at(-1)])
   })
 
   it.each([
@@ -120,13 +115,17 @@ describe('the staff command', () => {
     expect(stderr.toLowerCase()).toContain(rule.toLowerCase())
   })
 
-  it('says what to do when there is nothing to work on', async () => {
-    const answer = await staffProcess({}, ['partner', 'list'], temporaryFolder())
-    expect(answer).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(/^.*npm start.*DATABASE_URL.*\n$/),
-    })
+  it('says what to do when there is nothing to work on, or PostgreSQL is away', async () => {
+    const away = { ...environment, DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }
+    for (const [where, line] of [
+      [{}, /^.*npm start.*DATABASE_URL.*\n$/],
+      [away, /^PostgreSQL does not answer[^\n]*\n$/],
+    ] as const)
+      expect(await staff(where, ['partner', 'list'])).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(line),
+      })
   })
 
   it('works on the sandbox that runs beside it', async () => {
@@ -137,19 +136,7 @@ describe('the staff command', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('First Lender') })
   })
 
-  it.each([
-    ['a list', ['audit', 'list']],
-    ['an export', ['audit', 'export']],
-  ])('ends quietly when the reader of %s goes away, as head does', async (_, args) => {
-    expect(await staffUnread(environment, args)).toEqual({ code: 0, stderr: '' })
-  })
-
-  it('says so in one line when PostgreSQL is away', async () => {
-    const away = { ...environment, DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }
-    expect(await staffProcess(away, ['partner', 'list'])).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(/^PostgreSQL does not answer[^\n]*\n$/),
-    })
+  it('ends quietly when its reader goes away, as head does', async () => {
+    expect(await staffUnread(environment, ['audit', 'export'])).toEqual({ code: 0, stderr: '' })
   })
 })

@@ -144,10 +144,6 @@ describe('with a login of their own, staff', () => {
   it.each([
     'create table more (id int)',
     'alter table audit disable trigger all',
-    'drop trigger audit_only_grows on audit',
-    'delete from audit',
-    "update audit set actor = 'nobody'",
-    'truncate audit',
     "insert into audit (actor, action, outcome, database_user) values ('ada', 'test', 'done', 'other')",
     "insert into lead_events (id) values ('evt_1')",
     'delete from mikro_orm_migrations',
