@@ -2,7 +2,6 @@ import { request } from 'undici'
 import { isClosed } from '../src/leads/closing.ts'
 import { mockGains, parseScoreGains, type ScoreGains } from '../src/leads/event-payloads.ts'
 import type { Recording, SettledUpTo } from '../src/leads/referral-state.ts'
-import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
 import { type RecordingDependencies, recordMilestonesActivity } from './record-milestones.ts'
 
 /** Asks for a lead's gains in a period. Rejects when there are none: they are never invented. */

@@ -6,11 +6,8 @@ import { again, whileBeating } from './activity-context.ts'
 
 interface Dependencies {
   /** Removes what is old of a class, and returns how many rows; `undefined` if the class is kept forever. */
-  removeOld: (
-    name: RetainedName,
-    run: { signal: AbortSignal; onRemoved: WorkerObserver['removed'] },
-  ) => Promise<number | undefined>
-  observe: Pick<WorkerObserver, 'removed' | 'scheduleEnded'>
+  removeOld: (name: RetainedName, run: { signal: AbortSignal }) => Promise<number | undefined>
+  observe: Pick<WorkerObserver, 'scheduleEnded'>
   log: Pick<Logger, 'warn'>
 }
 
@@ -28,7 +25,7 @@ export function removeOldActivity({ removeOld, observe, log }: Dependencies) {
       const failures: unknown[] = []
       for (const name of retainedNames) {
         try {
-          const rows = await removeOld(name, { signal, onRemoved: observe.removed })
+          const rows = await removeOld(name, { signal })
           if (rows !== undefined) removed[name] = rows
         } catch (error) {
           log.warn({ class: name, err: error }, 'cannot remove what is old; trying again every minute')

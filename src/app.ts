@@ -42,9 +42,9 @@ import type { SelfServiceDependencies } from './endpoints/own-endpoint.ts'
 import { setEndpoint } from './endpoints/set-endpoint.ts'
 import { testEndpoint } from './endpoints/test-endpoint.ts'
 import { updatePartnerInfo } from './leads/update-partner-info.ts'
-import { IDLE_IN_TRANSACTION_MS, type Patience } from './database/session-options.ts'
+import { IDLE_IN_TRANSACTION_MS, type Patience } from './database/orm.ts'
 import { webhookBody, type WebhookFacts } from './webhooks/body.ts'
-import type { ObserveRequest } from './observe/api-metrics.ts'
+import type { ObserveRequest } from './observe/process-metrics.ts'
 
 /** What the process gives the API beside what its routes work with. */
 interface HttpDependencies {

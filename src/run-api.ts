@@ -10,22 +10,25 @@ import { apiPatience, buildApp } from './app.ts'
 import { type Build, clientCertificate, type Config, type TemporalSettings } from './config.ts'
 import { remembered, requireDeployment } from './database/deployment.ts'
 import { lackingKeys } from './seal.ts'
-import { connectCounted } from './database/orm.ts'
-import { isReachable, sqlOf } from './database/sql.ts'
-import { watchReadiness } from './database/readiness.ts'
-import { otherSchema } from './database/schema-version.ts'
-import { sayDatabaseAway, tellWhileUnusable, warnOfConnections } from './database/database-fault.ts'
+import { connect } from './database/orm.ts'
+import { sqlOf } from './database/sql.ts'
+import {
+  databaseRemedy,
+  findDatabaseFault,
+  requireServiceLogin,
+  tellWhileUnusable,
+  watchReadiness,
+} from './database/readiness.ts'
+import { otherSchema } from './database/schema.ts'
 import { fail, failIfOtherEnvironment, reasonOf } from './fail.ts'
 import { watchFirstAnswer } from './temporal/outage.ts'
 import { startHealthServer } from './observe/health.ts'
-import { createApiMetrics } from './observe/api-metrics.ts'
-import { registerDatabaseUp, registerProcess } from './observe/process-metrics.ts'
+import { createApiMetrics, registerProcess } from './observe/process-metrics.ts'
 import { boundedStarts, createReferrals } from './leads/referrals.ts'
 import { createTemporalClient, reachTemporal } from './temporal/client.ts'
 import { referralId } from './temporal/names.ts'
 import { OtherDeployment } from './temporal/namespace-guard.ts'
 import { createResender } from './deliveries/resends.ts'
-import { requireServiceLogin } from './database/service-login.ts'
 
 export interface ApiSettings {
   config: Config<'api'>
@@ -38,7 +41,7 @@ export interface ApiSettings {
 
 /** Starts the API: everything that it works with, and the server. Ends the process if it cannot serve. */
 export async function runApi({ config, temporal, build, log, stopWith }: ApiSettings) {
-  const { orm, poolUse } = await connectCounted(config, apiPatience)
+  const orm = await connect(config.DATABASE_URL, apiPatience, { connections: config.DATABASE_POOL })
   const sql = sqlOf(orm)
   const findRemedy = async () => {
     await requireServiceLogin(sql, config)
@@ -50,10 +53,7 @@ export async function runApi({ config, temporal, build, log, stopWith }: ApiSett
   )
   const isDatabaseReady = async () => (await hasNoFault()) && deployment().then(() => true)
   // if PostgreSQL is down, both are retried before a request is served
-  await isDatabaseReady().then(
-    () => warnOfConnections(sql, config.DATABASE_POOL, log),
-    () => void tellWhileUnusable(isDatabaseReady, log),
-  )
+  await isDatabaseReady().catch(() => void tellWhileUnusable(isDatabaseReady, log))
   const { client, guard } = createTemporalClient(temporal, { deployment, log })
   /** Aborted by the first call of `stop`; `hurry` by one that does not let it wait. */
   const draining = new AbortController()
@@ -78,12 +78,11 @@ export async function runApi({ config, temporal, build, log, stopWith }: ApiSett
   const { registry, observeRequest, countRefusedConnection } = createApiMetrics()
   registerProcess(registry, {
     build,
-    sql,
-    pool: poolUse,
+    orm,
+    findDatabaseFault: findSharedFault,
     reachTemporal: () => reachTemporal(client),
     certificates: { api: tlsFiles.tls?.cert, temporal_client: clientCertificate(temporal) },
   })
-  registerDatabaseUp(registry, async () => (await findSharedFault()) === undefined)
   const tools = {
     environment: config.ENVIRONMENT,
     client,
@@ -127,13 +126,12 @@ export async function runApi({ config, temporal, build, log, stopWith }: ApiSett
    */
   async function findFault(): Promise<string | undefined> {
     if (draining.signal.aborted) return 'it is stopping'
-    return isDatabaseReady().then(sayUnusable, sayDatabaseAway)
+    return isDatabaseReady().then(sayUnusable, databaseRemedy)
   }
 
   /** Why no process can serve partners now. */
   async function findSharedFault(): Promise<string | undefined> {
-    const ask = async () => sayUnusable((await isDatabaseReady()) && (await isReachable(sql)))
-    return ask().catch(sayDatabaseAway)
+    return (await isDatabaseReady().then(sayUnusable, databaseRemedy)) ?? findDatabaseFault(sql)
   }
 
   /**

@@ -4,11 +4,10 @@ import {
   countedFailures,
   createWorkerMetrics,
   registerBacklog,
-  registerReadiness,
   type WorkerObserver,
 } from './observe/worker-metrics.ts'
 import { type Build, clientCertificate, type Config, type TemporalSettings } from './config.ts'
-import { connectCounted, workerPatience } from './database/orm.ts'
+import { connect, workerPatience } from './database/orm.ts'
 import { type Sql, sqlOf } from './database/sql.ts'
 import { readBacklog } from './deliveries/daily.ts'
 import { createSender } from './webhooks/send.ts'
@@ -20,12 +19,11 @@ import { TASK_QUEUE } from './temporal/names.ts'
 import { watchNamespace } from './temporal/namespace-guard.ts'
 import { keepSchedules, schedules } from './temporal/schedules.ts'
 import { deliveriesWorkerOptions, scoresWorkerOptions, workerOptions } from './temporal/worker-options.ts'
-import { findDatabaseFault, warnOfConnections } from './database/database-fault.ts'
+import { findDatabaseFault } from './database/readiness.ts'
 import { fail, reasonOf } from './fail.ts'
 import { startHealthServer } from './observe/health.ts'
-import { registerDatabaseUp, registerProcess } from './observe/process-metrics.ts'
+import { registerProcess, registerUp } from './observe/process-metrics.ts'
 import { mailerOf, ownLeadOnly, workerActivities } from './worker-activities.ts'
-import { retainedNames } from './privacy/retention.ts'
 import type { TemporalOutage } from './temporal/outage.ts'
 import {
   connectToTemporal,
@@ -61,7 +59,12 @@ export async function runWorker(settings: WorkerSettings): Promise<RunningWorker
     observe: tools.observe,
   })
   const readiness = workerReadiness({ config, log, ...servers, worker: workers.main })
-  registerReadiness(tools.registry, readiness.findFault)
+  registerUp(
+    tools.registry,
+    'referrals_worker_ready',
+    'Whether this worker polls and gets work',
+    readiness.findFault,
+  )
   const health = await startHealthServer(config, {
     findFault: readiness.findFault,
     findSharedFault: readiness.findSharedFault,
@@ -127,32 +130,29 @@ export interface WorkerSettings {
 /** Temporal and PostgreSQL; ends the process if one of them lacks what the worker needs. */
 async function connectToServers({ config, temporal, log }: WorkerSettings) {
   const connection = await connectToTemporal(temporal, config)
-  const { orm, poolUse } = await connectCounted(config, workerPatience)
+  const orm = await connect(config.DATABASE_URL, workerPatience, { connections: config.DATABASE_POOL })
   const sql = sqlOf(orm)
   const deploymentId = await requireDatabase(sql, config)
-  await warnOfConnections(sql, config.DATABASE_POOL, log)
   const { client, guard } = createTemporalClient(temporal, { deployment: async () => deploymentId, log })
   await requireNamespace(client, guard)
-  return { connection, orm, poolUse, sql, client, guard, deploymentId }
+  return { connection, orm, sql, client, guard, deploymentId }
 }
 
 type Servers = Awaited<ReturnType<typeof connectToServers>>
 
 /** What both activities and jobs use. */
 function createTools({ config, temporal, build, log }: WorkerSettings, servers: Servers) {
-  const { sql, client, poolUse, deploymentId } = servers
+  const { orm, sql, client, deploymentId } = servers
   const { registry, observe } = createWorkerMetrics(log)
   // before the first end, that of its start
   for (const schedule of Object.keys(schedules)) observe.scheduleEnded(schedule)
-  for (const name of retainedNames) observe.removed(name, 0)
   registerProcess(registry, {
     build,
-    sql,
-    pool: poolUse,
+    orm,
+    findDatabaseFault: () => findDatabaseFault(sql),
     reachTemporal: () => reachTemporal(client),
     certificates: { temporal_client: clientCertificate(temporal) },
   })
-  registerDatabaseUp(registry, async () => (await findDatabaseFault(sql)) === undefined)
   registerBacklog(registry, () => readBacklog(sql))
   return {
     referrals: createReferrals({ client, sql }),

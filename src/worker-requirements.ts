@@ -4,10 +4,9 @@ import { NativeConnection } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import { retryFor } from '../activities/activity-context.ts'
 import type { Config, TemporalSettings } from './config.ts'
-import { findDatabaseFault, unusableDatabase } from './database/database-fault.ts'
 import { requireDeployment } from './database/deployment.ts'
-import { otherSchema } from './database/schema-version.ts'
-import { requireServiceLogin } from './database/service-login.ts'
+import { databaseRemedy, findDatabaseFault, requireServiceLogin } from './database/readiness.ts'
+import { otherSchema } from './database/schema.ts'
 import { isReachable, type Sql } from './database/sql.ts'
 import { fail, failIfOtherEnvironment, reasonOf } from './fail.ts'
 import { lackingKeys } from './seal.ts'
@@ -38,27 +37,17 @@ export async function connectToTemporal(
 
 /** @returns the deployment's id. */
 export async function requireDatabase(sql: Sql, config: Config<'worker'>): Promise<string> {
-  const { host, pathname } = new URL(config.DATABASE_URL)
-  const limitMs = patienceMs(config)
-  await retryFor(() => isReachable(sql), limitMs).catch((error: unknown) =>
-    fail(unusableDatabase(`${host}${pathname}`, error)),
-  )
-  await retryFor(() => requireServiceLogin(sql, config), limitMs).catch((error: unknown) =>
-    fail(`The role of DATABASE_URL cannot be checked: ${reasonOf(error)}. Start it again`),
-  )
+  const retried = <Found>(find: () => Promise<Found>): Promise<Found> =>
+    retryFor(find, patienceMs(config)).catch((error: unknown) => fail(databaseRemedy(error)))
+  await retried(() => isReachable(sql))
+  await retried(() => requireServiceLogin(sql, config))
   const requireSchema = async () => {
     const remedy = await otherSchema(sql)
     if (remedy !== undefined) throw new Error(remedy)
   }
-  await retryFor(requireSchema, limitMs).catch((error: unknown) => fail(reasonOf(error)))
-  const deployment = () => requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment)
-  const id = await retryFor(deployment, limitMs).catch((error: unknown) =>
-    fail(`The database cannot be used: ${reasonOf(error)}. Run npm run migrate`),
-  )
-  const remedy = await retryFor(() => lackingKeys(sql, config.ENCRYPTION_KEY), limitMs).catch(
-    (error: unknown) =>
-      fail(`The encryption keys in use cannot be checked: ${reasonOf(error)}. Start it again`),
-  )
+  await retryFor(requireSchema, patienceMs(config)).catch((error: unknown) => fail(reasonOf(error)))
+  const id = await retried(() => requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment))
+  const remedy = await retried(() => lackingKeys(sql, config.ENCRYPTION_KEY))
   if (remedy !== undefined) fail(remedy)
   return id
 }

@@ -65,17 +65,17 @@ describe('a program is not started', () => {
         DATABASE_URL: `postgresql://service:hidden@127.0.0.1:${await anyPort()}/referrals`,
         STARTUP_SECONDS: '0',
       }),
-      says: /^PostgreSQL does not answer at 127\.0\.0\.1:\d+\/referrals: start it, or set DATABASE_URL \(.+\)$/,
+      says: /^PostgreSQL does not answer: start it, or correct DATABASE_URL \(.+127\.0\.0\.1:\d+\)$/,
     },
     'with a wrong password': {
       entry: worker,
       environment: () => ({ DATABASE_URL: databaseUrl({ password: 'hidden' }), STARTUP_SECONDS: '0' }),
-      says: /^PostgreSQL at \S+ does not let this role in: password authentication failed for user "\w+" \(28P01\); correct role and password in DATABASE_URL$/,
+      says: /^PostgreSQL says: password authentication failed for user "\w+" \(28P01\); correct role and password in DATABASE_URL$/,
     },
     'on a schema that is not migrated': {
       entry: worker,
       environment: async () => ({ DATABASE_URL: await emptyDatabase(), STARTUP_SECONDS: '0' }),
-      says: /^The database’s schema is older than this version needs: run npm run migrate\.$/,
+      says: /^The database’s schema is not the one that this version needs: run npm run migrate\. For npm start, .+$/,
     },
     'on the database of a production': {
       entry: worker,

@@ -3,9 +3,7 @@ import { sql as raw } from 'kysely'
 import { v4 as uuid } from 'uuid'
 import { type Environment, environments } from '../values.ts'
 import { instant, oneOf } from './columns.ts'
-import type { Orm } from './orm.ts'
-import { migrate } from './schema-version.ts'
-import { type Sql, sqlOf } from './sql.ts'
+import type { Sql } from './sql.ts'
 
 /** Whose record this database holds: its one row is made once and stays. */
 export const Deployment = defineEntity({
@@ -15,7 +13,7 @@ export const Deployment = defineEntity({
     id: p.uuid().primary(),
     environment: p.text().$type<Environment>(),
     createdAt: instant().defaultRaw('now()'),
-    /** In seconds since 2026; staff raise it when the record was restored: see `epoch.ts`. */
+    /** In seconds since 2026; staff raise it after PostgreSQL came back with less than it had. */
     epoch: p.integer(),
   },
   checks: [{ name: 'deployment_environment_check', expression: oneOf('environment', environments) }],
@@ -30,6 +28,49 @@ export const Deployment = defineEntity({
 /** Epochs count seconds, the first one too, so that one that the record forgot is not given again. */
 const secondsSince2026 = raw<number>`extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00Z')::int`
 
+/** The database holds the record of the other environment; `message` is one line that says what to do. */
+export class OtherEnvironment extends Error {
+  constructor(stored: Environment, asked: Environment) {
+    super(
+      `This database belongs to a ${stored} deployment, and ENVIRONMENT is ${asked}: point DATABASE_URL at the ${asked} database, or set ENVIRONMENT=${stored}.`,
+    )
+  }
+}
+
+export const findDeployment = (sql: Sql) => sql.selectFrom('deployment').select(['id', 'environment'])
+
+/**
+ * The id of the deployment that the database belongs to. The first program that asks sets its environment, forever.
+ *
+ * @throws {OtherEnvironment} when it is one of the other environment.
+ */
+export async function requireDeployment(sql: Sql, environment: Environment): Promise<string> {
+  let stored = await findDeployment(sql).executeTakeFirst()
+  if (stored === undefined) {
+    // if several programs do this at once, one of them wins
+    await sql
+      .insertInto('deployment')
+      .values({ id: uuid(), environment, epoch: secondsSince2026 })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+    stored = await findDeployment(sql).executeTakeFirstOrThrow()
+  }
+  if (stored.environment !== environment) throw new OtherEnvironment(stored.environment, environment)
+  return stored.id
+}
+
+/** Caches the result of `require` once it succeeds. Concurrent calls share one request. */
+export function remembered(require: () => Promise<string>): () => Promise<string> {
+  let known: Promise<string> | undefined
+  return () => {
+    known ??= require().catch((error: unknown) => {
+      known = undefined
+      throw error
+    })
+    return known
+  }
+}
+
 /** How many numbers are left out: those that were given before the restore, and forgotten, are among them. */
 const LEADS_LEFT_OUT = 1_000_000
 const IDS_LEFT_OUT = 1000
@@ -39,8 +80,8 @@ const BATCH = 50_000
 
 /**
  * Begins another epoch of the record, after PostgreSQL came back with less than it had: ids and sequences skip those that
- * may have been given. A lead's workflow does nothing more before it has read the record, to which the comparison tells it; the
- * partners are told, too. In a transaction.
+ * may have been given. A lead's workflow then waits until it has read the record, and its partner gets a mail. In a
+ * transaction.
  *
  * @returns the epoch after it.
  */
@@ -77,69 +118,4 @@ export async function raiseEpoch(trx: Sql): Promise<number> {
     )
     from pg_sequences where schemaname = current_schema()`.execute(trx)
   return epoch
-}
-
-/** The database holds the record of the other environment; `message` is one line that says what to do. */
-export class OtherEnvironment extends Error {
-  constructor(stored: Environment, asked: Environment) {
-    super(
-      `This database belongs to a ${stored} deployment, and ENVIRONMENT is ${asked}: point DATABASE_URL at the ${asked} database, or set ENVIRONMENT=${stored}.`,
-    )
-  }
-}
-
-/**
- * The id of the deployment that the database belongs to. The first program that asks sets its environment, forever.
- *
- * @throws {OtherEnvironment} when it is one of the other environment.
- */
-export async function requireDeployment(sql: Sql, environment: Environment): Promise<string> {
-  const find = findDeployment(sql)
-  let stored = await find.executeTakeFirst()
-  if (stored === undefined) {
-    await create(sql, environment)
-    stored = await find.executeTakeFirstOrThrow()
-  }
-  if (stored.environment !== environment) throw new OtherEnvironment(stored.environment, environment)
-  return stored.id
-}
-
-const findDeployment = (sql: Sql) => sql.selectFrom('deployment').select(['id', 'environment'])
-
-/** If several programs do this at once, one of them wins. */
-async function create(sql: Sql, environment: Environment): Promise<void> {
-  await sql
-    .insertInto('deployment')
-    .values({ id: uuid(), environment, epoch: secondsSince2026 })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
-}
-
-/** Caches the result of `require` once it succeeds. Concurrent calls share one request. */
-export function remembered(require: () => Promise<string>): () => Promise<string> {
-  let known: Promise<string> | undefined
-  return () => {
-    known ??= require().catch((error: unknown) => {
-      known = undefined
-      throw error
-    })
-    return known
-  }
-}
-
-/**
- * Brings the schema of a deployment's database up to date; that of the other environment stays untouched.
- *
- * @returns how many migrations were applied.
- * @throws {OtherEnvironment}
- */
-export async function migrateDeployment(orm: Orm, environment: Environment): Promise<number> {
-  const sql = sqlOf(orm)
-  const { rows } = await raw<{ known: boolean }>`
-    select to_regclass('deployment') is not null as known`.execute(sql)
-  const isMade = rows[0]?.known && (await findDeployment(sql).executeTakeFirst()) !== undefined
-  if (isMade) await requireDeployment(sql, environment)
-  const applied = await migrate(orm)
-  await requireDeployment(sql, environment)
-  return applied
 }

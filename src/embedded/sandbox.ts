@@ -108,7 +108,7 @@ async function prepareDatabase(
       await Promise.all([
         import('../database/orm.ts'),
         import('../database/sql.ts'),
-        import('../database/deployment.ts'),
+        import('../database/schema.ts'),
         import('./demo-partner.ts'),
         starting,
       ])

@@ -5,7 +5,7 @@ import fastify, { type FastifyInstance, type FastifyRequest, LogController } fro
 import plugin from 'fastify-plugin'
 import type { Logger } from 'pino'
 import { withoutPort } from '../config.ts'
-import { newUuid } from '../database/uuid.ts'
+import { v7 as newUuid } from 'uuid'
 import { errorCatalogue, type ErrorCode, failureBody, invalidPayload } from './errors.ts'
 
 /** Errors of Node's HTTP parser and of its request timeout. After any other error the peer cannot read a response. */

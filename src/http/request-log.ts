@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
-import type { ObserveRequest } from '../observe/api-metrics.ts'
+import type { ObserveRequest } from '../observe/process-metrics.ts'
 import { referralId } from '../temporal/names.ts'
 
 declare module 'fastify' {

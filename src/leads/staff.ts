@@ -1,6 +1,6 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { type Command, InvalidArgumentError } from 'commander'
-import { newUuid } from '../database/uuid.ts'
+import { v7 as newUuid } from 'uuid'
 import { table } from '../staff/answer.ts'
 import { leadArgument, matching, oneOf } from '../staff/arguments.ts'
 import { MOST_COUNTED } from '../staff/attention.ts'

@@ -1,14 +1,28 @@
 import { X509Certificate } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Gauge, type Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Build } from '../config.ts'
-import type { PoolUse } from '../database/orm.ts'
-import { clockAheadSeconds, type Sql } from '../database/sql.ts'
+import type { Orm } from '../database/orm.ts'
+import { clockAheadSeconds, sqlOf } from '../database/sql.ts'
 import { DAY_MS } from '../values.ts'
 
 const CACHE_MS = 5000
 /** Prometheus waits ten seconds for all metrics, and PostgreSQL may be away. */
 const READ_LIMIT_MS = 2000
+
+/** What `read` answers, for everyone who asks within five seconds; `undefined` when it fails or takes too long. */
+export function cached<Counts>(read: () => Promise<Counts>): () => Promise<Counts | undefined> {
+  let answer: Promise<Counts | undefined> | undefined
+  let readAt = 0
+  return () => {
+    if (answer === undefined || performance.now() - readAt > CACHE_MS) {
+      readAt = performance.now()
+      const tooLate = delay(READ_LIMIT_MS, undefined, { ref: false })
+      answer = Promise.race([read(), tooLate]).catch(() => undefined)
+    }
+    return answer
+  }
+}
 
 /** Registers a gauge that has no value while none can be read. */
 export function registerGauge(
@@ -29,36 +43,32 @@ export function registerGauge(
   })
 }
 
-/** What `read` answers, for everyone who asks within five seconds; `undefined` when it fails or takes too long. */
-export function cached<Counts>(read: () => Promise<Counts>): () => Promise<Counts | undefined> {
-  let answer: Promise<Counts | undefined> | undefined
-  let readAt = 0
-  return () => {
-    if (answer === undefined || performance.now() - readAt > CACHE_MS) {
-      readAt = performance.now()
-      const tooLate = delay(READ_LIMIT_MS, undefined, { ref: false })
-      answer = Promise.race([read(), tooLate]).catch(() => undefined)
-    }
-    return answer
-  }
+/** Registers a gauge that is 1 while `find` finds no fault, and 0 else. */
+export function registerUp(
+  registry: Registry,
+  name: string,
+  help: string,
+  find: () => Promise<string | undefined>,
+): void {
+  const isUp = cached(async () => (await find()) === undefined)
+  registerGauge(registry, name, help, async () => Number((await isUp()) ?? false))
 }
 
 /** The certificates that a process uses, in PEM, as it read them at its start. */
-export type Certificates = Readonly<Record<string, string | Buffer | undefined>>
+type Certificates = Readonly<Record<string, string | Buffer | undefined>>
 
 /** Registers in how many days each certificate ends: that of a chain's owner, which comes first. */
 function registerCertificates(registry: Registry, certificates: Certificates): void {
-  const ends = Object.entries(certificates).flatMap(([certificate, pem]) => {
-    const at = pem === undefined ? undefined : endOf(pem)
-    return at === undefined ? [] : [{ certificate, at }]
-  })
   const gauge: Gauge = new Gauge({
     name: 'referrals_certificate_days_left',
     help: 'Days until a certificate of this process ends',
     labelNames: ['certificate'],
     registers: [registry],
     collect() {
-      for (const { certificate, at } of ends) gauge.set({ certificate }, (at - Date.now()) / DAY_MS)
+      for (const [certificate, pem] of Object.entries(certificates)) {
+        const endsAt = pem === undefined ? undefined : endOf(pem)
+        if (endsAt !== undefined) gauge.set({ certificate }, (endsAt - Date.now()) / DAY_MS)
+      }
     },
   })
 }
@@ -72,75 +82,83 @@ function endOf(pem: string | Buffer): number | undefined {
   }
 }
 
-export interface DatabaseUse {
-  sql: Sql
-  pool: () => PoolUse
-}
-
-/** Registers how a process uses PostgreSQL: who waits for a connection, and how far the two clocks are apart. */
-function registerDatabaseUse(registry: Registry, { sql, pool }: DatabaseUse): void {
-  registerGauge(
-    registry,
-    'referrals_database_connections_waiting',
-    'Statements of this process that wait for a connection',
-    async () => pool().waiting,
-  )
-  const clock = cached(async () => clockAheadSeconds(sql))
-  registerGauge(
-    registry,
-    'referrals_database_clock_difference_seconds',
-    'How far the clock of this process is ahead of PostgreSQL’s',
-    clock,
-  )
-}
-
-/** Registers whether a process can work with PostgreSQL. */
-export function registerDatabaseUp(registry: Registry, isDatabaseUp: () => Promise<boolean>): void {
-  registerGauge(
-    registry,
-    'referrals_database_up',
-    'Whether PostgreSQL answers this process, and its record can be used: 1 or 0',
-    async () => ((await isDatabaseUp()) ? 1 : 0),
-  )
-}
-
 /** What API and worker have in common. */
-interface Process extends DatabaseUse {
+interface Process {
   build: Build
+  orm: Orm
+  /** Why PostgreSQL does not serve this process. */
+  findDatabaseFault: () => Promise<string | undefined>
   /** Rejects when Temporal does not answer this process. */
   reachTemporal: () => Promise<unknown>
   certificates: Certificates
 }
 
 /**
- * Names the build on every series, so that those of two builds that follow each other at one address stay apart. And
- * registers which build a process is, and how it stands with what it needs. Before everything that asks PostgreSQL: else
- * the reading itself would be seen to wait for connections.
+ * Registers which build a process is, and how it stands with what it needs. The build is on every series, so that those of
+ * two builds that follow each other at one address stay apart.
  */
 export function registerProcess(registry: Registry, process: Process): void {
-  registry.setDefaultLabels({ build: process.build.build })
-  registerBuild(registry, process.build)
-  registerDatabaseUse(registry, process)
-  registerTemporal(registry, process.reachTemporal)
-  registerCertificates(registry, process.certificates)
-}
-
-function registerBuild(registry: Registry, build: Build): void {
-  const gauge = new Gauge({
+  const { build, orm, findDatabaseFault, reachTemporal, certificates } = process
+  registry.setDefaultLabels({ build: build.build })
+  const info = new Gauge({
     name: 'referrals_build_info',
     help: 'Always 1: its labels say which build this process runs',
     labelNames: ['version', 'build', 'commit'],
     registers: [registry],
   })
-  gauge.set({ ...build }, 1)
+  info.set({ ...build }, 1)
+  const gauge = (name: string, help: string, read: () => Promise<number | undefined>) =>
+    registerGauge(registry, name, help, read)
+  // first, or the other readings would be seen to wait for connections
+  gauge('referrals_database_connections_waiting', 'Statements that wait for a connection', async () => {
+    const pool = await orm.em.getConnection().getNativeClient()
+    return pool.waitingCount
+  })
+  const clock = cached(() => clockAheadSeconds(sqlOf(orm)))
+  gauge(
+    'referrals_database_clock_difference_seconds',
+    'How far this process’s clock is ahead of PostgreSQL’s',
+    clock,
+  )
+  registerUp(
+    registry,
+    'referrals_database_up',
+    'Whether PostgreSQL answers, and its record can be used',
+    findDatabaseFault,
+  )
+  registerUp(registry, 'referrals_temporal_up', 'Whether Temporal answers', () =>
+    reachTemporal().then(() => undefined),
+  )
+  registerCertificates(registry, certificates)
 }
 
-function registerTemporal(registry: Registry, reach: () => Promise<unknown>): void {
-  const hasAnswered = cached(async () => reach().then(() => true))
-  registerGauge(
-    registry,
-    'referrals_temporal_up',
-    'Whether Temporal answers this process: 1 or 0',
-    async () => ((await hasAnswered()) ? 1 : 0),
-  )
+/** A request that was answered; `route` is the route's pattern, never the requested path. */
+interface AnsweredRequest {
+  method: string
+  route: string
+  status: number
+  seconds: number
+}
+
+export type ObserveRequest = (request: AnsweredRequest) => void
+
+/** The API's metrics, in their own registry. */
+export function createApiMetrics() {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const requests = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time until the API answered a request',
+    labelNames: ['method', 'route', 'status'],
+    // partners are promised an answer within two seconds
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5],
+    registers: [registry],
+  })
+  const refusedConnections = new Counter({
+    name: 'http_connections_refused_total',
+    help: 'Connections closed without an answer because MAX_CONNECTIONS were open',
+    registers: [registry],
+  })
+  const observeRequest: ObserveRequest = ({ seconds, ...labels }) => requests.observe(labels, seconds)
+  return { registry, observeRequest, countRefusedConnection: () => refusedConnections.inc() }
 }

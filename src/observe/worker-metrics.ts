@@ -7,29 +7,9 @@ import type { Config } from '../config.ts'
 import type { AttemptOutcome } from '../deliveries/attempt-outcome.ts'
 import type { Backlog } from '../deliveries/daily.ts'
 import { FAILING_AFTER } from '../deliveries/delivery-states.ts'
-import type { EndpointPauser } from '../endpoints/endpoint-state.ts'
 import type { EndpointNotice } from '../endpoints/notices.ts'
 import type { MilestoneName } from '../leads/milestones.ts'
 import { cached, registerGauge } from './process-metrics.ts'
-
-/** Counts and logs what happens in the worker. It never throws and waits for nothing. */
-export interface WorkerObserver {
-  attempted(outcome: Pick<AttemptOutcome, 'ok' | 'status' | 'errorCode' | 'durationMs'>): void
-  /** A webhook was taken for the first time, so long after its event was recorded. */
-  delivered(seconds: number): void
-  recorded(event: MilestoneName): void
-  mailed(outcome: 'sent' | 'not_allowed' | 'refused'): void
-  scored(outcome: 'received' | 'failed'): void
-  /** One that failed for another reason than that it has to wait. */
-  activityFailed(activity: string): void
-  noticed(notice: EndpointNotice): void
-  /** A webhook waits because a signing secret of its endpoint cannot be decrypted. */
-  unreadable(secret: { endpointId: number; partnerId: number; reason: string }): void
-  /** Rows of a class were removed because they are old. */
-  removed(name: string, rows: number): void
-  /** What a schedule starts came to its end here. */
-  scheduleEnded(schedule: string): void
-}
 
 const MESSAGES: Record<EndpointNotice['kind'], string> = {
   failing: `a webhook has failed ${FAILING_AFTER} times in a row`,
@@ -38,11 +18,8 @@ const MESSAGES: Record<EndpointNotice['kind'], string> = {
   recovered: 'an endpoint works again',
 }
 
-/** Who pauses an endpoint without a reason for operators to look at it. */
-const pausingPeople: readonly EndpointPauser[] = ['staff', 'partner']
-
-/** The worker's metrics, in their own registry, and what counts them. */
-export function createWorkerMetrics(log: Logger): { registry: Registry; observe: WorkerObserver } {
+/** The worker's metrics, in their own registry, and what counts and logs. That never throws and waits for nothing. */
+export function createWorkerMetrics(log: Logger) {
   const registry = new Registry()
   const counter = (name: string, help: string, ...labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers: [registry] })
@@ -63,18 +40,12 @@ export function createWorkerMetrics(log: Logger): { registry: Registry; observe:
     registers: [registry],
   })
   const mails = counter('referrals_mails_total', 'Emails by outcome', 'outcome')
-  const scores = counter('referrals_scores_total', 'Requests to the score provider by outcome', 'outcome')
   const failures = counter('referrals_activity_failures_total', 'Activities that failed', 'activity')
   const events = counter('referrals_events_recorded_total', 'Events that the worker recorded', 'event')
   const notices = counter(
     'referrals_endpoint_notices_total',
     'Endpoints and webhooks that began to fail, were paused, were given up, or recovered',
     'kind',
-  )
-  const removals = counter(
-    'referrals_retention_removed_total',
-    'Rows that were erased, emptied or deleted because they are old',
-    'class',
   )
   const ends = new Gauge({
     name: 'referrals_schedule_last_end_timestamp_seconds',
@@ -85,40 +56,43 @@ export function createWorkerMetrics(log: Logger): { registry: Registry; observe:
   // an alert on an increase needs the zero before the first
   for (const kind of Object.keys(MESSAGES)) notices.inc({ kind }, 0)
   for (const outcome of ['sent', 'not_allowed', 'refused']) mails.inc({ outcome }, 0)
-  for (const outcome of ['received', 'failed']) scores.inc({ outcome }, 0)
-  return {
-    registry,
-    observe: {
-      attempted({ ok, status, errorCode, durationMs }) {
-        const failure =
-          errorCode === 'http_error' && status ? `http_${Math.floor(status / 100)}xx` : errorCode
-        attempts.inc({ result: ok ? 'delivered' : (failure ?? 'unknown') })
-        durations.observe(durationMs / 1000)
-      },
-      // the clock of whoever recorded it may be ahead
-      delivered: (seconds) => delays.observe(Math.max(0, seconds)),
-      recorded: (event) => events.inc({ event }),
-      mailed: (outcome) => mails.inc({ outcome }),
-      scored: (outcome) => scores.inc({ outcome }),
-      activityFailed: (activity) => failures.inc({ activity }),
-      noticed({ kind, endpointId, partnerId, reason, eventId }) {
-        // what people pause is no reason to look at it
-        const isByPeople = kind === 'paused' && pausingPeople.some((who) => who === reason)
-        notices.inc({ kind: isByPeople ? `paused_by_${reason}` : kind })
-        const facts = { notice: kind, endpoint_id: endpointId, partner_id: partnerId, reason }
-        const level = kind === 'recovered' ? 'info' : 'warn'
-        log[level]({ ...facts, ...(eventId !== undefined && { event_id: eventId }) }, MESSAGES[kind])
-      },
-      unreadable({ endpointId, partnerId, reason }) {
-        failures.inc({ activity: 'deliverWebhook' })
-        const facts = { endpoint_id: endpointId, partner_id: partnerId, reason }
-        log.error(facts, 'a webhook waits: its signing secret cannot be decrypted')
-      },
-      removed: (name, rows) => removals.inc({ class: name }, rows),
-      scheduleEnded: (schedule) => ends.setToCurrentTime({ schedule }),
+  const observe = {
+    attempted({ ok, status, errorCode, durationMs }: Attempted): void {
+      const failure = errorCode === 'http_error' && status ? `http_${Math.floor(status / 100)}xx` : errorCode
+      attempts.inc({ result: ok ? 'delivered' : (failure ?? 'unknown') })
+      durations.observe(durationMs / 1000)
     },
+    /** A webhook was taken for the first time, so long after its event was recorded; that clock may be ahead. */
+    delivered: (seconds: number): void => delays.observe(Math.max(0, seconds)),
+    recorded: (event: MilestoneName): void => events.inc({ event }),
+    mailed: (outcome: 'sent' | 'not_allowed' | 'refused'): void => mails.inc({ outcome }),
+    /** One that failed for another reason than that it has to wait. */
+    activityFailed: (activity: string): void => failures.inc({ activity }),
+    noticed({ kind, endpointId, partnerId, reason, eventId }: EndpointNotice): void {
+      // what people pause is no reason for operators to look at it
+      const isByPeople = kind === 'paused' && (reason === 'staff' || reason === 'partner')
+      notices.inc({ kind: isByPeople ? `paused_by_${reason}` : kind })
+      const facts = { notice: kind, endpoint_id: endpointId, partner_id: partnerId, reason }
+      const level = kind === 'recovered' ? 'info' : 'warn'
+      log[level]({ ...facts, ...(eventId !== undefined && { event_id: eventId }) }, MESSAGES[kind])
+    },
+    /** A webhook waits because a signing secret of its endpoint cannot be decrypted. */
+    unreadable(secret: { endpointId: number; partnerId: number; reason: string }): void {
+      const { endpointId: endpoint_id, partnerId: partner_id, reason } = secret
+      failures.inc({ activity: 'deliverWebhook' })
+      log.error(
+        { endpoint_id, partner_id, reason },
+        'a webhook waits: its signing secret cannot be decrypted',
+      )
+    },
+    /** What a schedule starts came to its end here. */
+    scheduleEnded: (schedule: string): void => ends.setToCurrentTime({ schedule }),
   }
+  return { registry, observe }
 }
+
+type Attempted = Pick<AttemptOutcome, 'ok' | 'status' | 'errorCode' | 'durationMs'>
+export type WorkerObserver = ReturnType<typeof createWorkerMetrics>['observe']
 
 /**
  * Registers the gauges of what waits. They are read on a scrape, at most once in five seconds, and have no value while
@@ -126,27 +100,24 @@ export function createWorkerMetrics(log: Logger): { registry: Registry; observe:
  */
 export function registerBacklog(registry: Registry, read: () => Promise<Backlog>): void {
   const latest = cached(read)
-  const gauge = (name: string, help: string, valueOf: (backlog: Backlog) => number) =>
-    registerGauge(registry, name, help, async () => {
-      const backlog = await latest()
-      return backlog && valueOf(backlog)
-    })
-  gauge('referrals_deliveries_due', 'Webhooks that should be sent now', ({ due }) => due)
-  gauge('referrals_deliveries_held', 'Open webhooks to paused endpoints', ({ held }) => held)
+  const gauge = (name: string, help: string, count: Exclude<keyof Backlog, 'endpoints'>) =>
+    registerGauge(registry, name, help, async () => (await latest())?.[count])
+  gauge('referrals_deliveries_due', 'Webhooks that should be sent now', 'due')
+  gauge('referrals_deliveries_held', 'Open webhooks to paused endpoints', 'held')
   gauge(
     'referrals_delivery_oldest_due_seconds',
     'How long the oldest due webhook has been due',
-    ({ oldestDueSeconds }) => oldestDueSeconds,
+    'oldestDueSeconds',
   )
   gauge(
     'referrals_delivery_oldest_undelivered_seconds',
-    'How long ago the oldest event was recorded whose webhook is open and not held',
-    ({ oldestUndeliveredSeconds }) => oldestUndeliveredSeconds,
+    'Age of the oldest open webhook',
+    'oldestUndeliveredSeconds',
   )
   gauge(
     'referrals_lead_oldest_unstarted_seconds',
-    'How long the oldest lead without a workflow has waited for one',
-    ({ oldestUnstartedSeconds }) => oldestUnstartedSeconds,
+    'How long the oldest lead has had no workflow',
+    'oldestUnstartedSeconds',
   )
   const endpoints: Gauge<'state'> = new Gauge({
     name: 'referrals_endpoints',
@@ -159,17 +130,6 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
       for (const [state, count] of Object.entries(backlog?.endpoints ?? {})) endpoints.set({ state }, count)
     },
   })
-}
-
-/** Registers whether a worker gets work, as `/readyz` says it. */
-export function registerReadiness(registry: Registry, findFault: () => Promise<string | undefined>): void {
-  const isReady = cached(async () => (await findFault()) === undefined)
-  registerGauge(
-    registry,
-    'referrals_worker_ready',
-    'Whether this worker polls Temporal and gets work: 1 or 0',
-    async () => ((await isReady()) ? 1 : 0),
-  )
 }
 
 type Settings = Pick<Config<'worker'>, 'HOST' | 'METRICS_HOST' | 'TEMPORAL_METRICS_PORT'>

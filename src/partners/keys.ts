@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { defineEntity, p } from '@mikro-orm/core'
 import { sql as raw } from 'kysely'
 import { instant } from '../database/columns.ts'
-import { type Em, type Sql, sqlIn } from '../database/sql.ts'
+import { type Em, type Sql, sqlOf } from '../database/sql.ts'
 import type { Environment } from '../values.ts'
 import { isValidKey, Partner } from './partner.ts'
 
@@ -96,7 +96,7 @@ const keyState = raw<'valid' | 'expired' | 'revoked'>`case
  * @returns the new key, and the ids of the keys that expire by `expiresAt`.
  */
 export async function rotateKeys(em: Em, partnerId: number, environment: Environment, overlapMs: number) {
-  const sql = sqlIn(em)
+  const sql = sqlOf({ em })
   await sql.selectFrom('partners').select('id').where('id', '=', partnerId).forUpdate().execute()
   // by the clock that judges them
   const { expiresAt } = await sql

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { sql as raw } from 'kysely'
 import { instant } from '../database/columns.ts'
-import { type Em, type Sql, sqlIn } from '../database/sql.ts'
+import { type Em, type Sql, sqlOf } from '../database/sql.ts'
 
 export const Partner = defineEntity({
   name: 'Partner',
@@ -32,7 +32,7 @@ export async function addPartner(em: Em, { name, contactEmail = null }: NewPartn
     const partner = trx.create(Partner, { name, contactEmail, createdAt: new Date() })
     await trx.flush()
     const { id } = partner
-    await sqlIn(trx)
+    await sqlOf({ em: trx })
       .insertInto('endpoints')
       .values({
         partner_id: id,

@@ -80,8 +80,6 @@ export interface Removal {
   sql: Sql
   config: Limits & Pick<Config<'worker'>, 'ERASURE_LOG'>
   signal?: AbortSignal
-  /** Called after each batch. */
-  onRemoved?: (name: RetainedName, removed: number) => void
 }
 
 /**
@@ -90,7 +88,7 @@ export interface Removal {
  * @returns how many rows it removed; `undefined` if the class is kept forever.
  */
 export async function removeOld(
-  { sql, config, signal, onRemoved }: Removal,
+  { sql, config, signal }: Removal,
   name: RetainedName,
 ): Promise<number | undefined> {
   const days = limitOf(retained[name], config)
@@ -108,7 +106,6 @@ export async function removeOld(
     else batch = await removeRows(sql, retained[name], days)
     total += batch.removed
     after = batch.next
-    onRemoved?.(name, batch.removed)
     if (after === undefined || signal?.aborted) return total
     await delay(Math.max(PAUSE_MS, performance.now() - began), undefined, { signal }).catch(() => {})
   }

@@ -2,7 +2,7 @@ import { type ActingFrom, type AuditedAction, recordAudit } from '../audit.ts'
 import type { Config, TemporalSettings } from '../config.ts'
 import { remembered, requireDeployment } from '../database/deployment.ts'
 import { backgroundPatience, connect } from '../database/orm.ts'
-import { type Em, type Sql, sqlIn, sqlOf } from '../database/sql.ts'
+import { type Em, type Sql, sqlOf } from '../database/sql.ts'
 import { createResends } from '../deliveries/resends.ts'
 import { createEndpointStarter } from '../endpoints/endpoint-workflows.ts'
 import { createReferrals } from '../leads/referrals.ts'
@@ -91,7 +91,7 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     /** Runs `work` in one transaction, which calls nothing but PostgreSQL. */
     change: async <Result>(work: (change: Change) => Promise<Result>): Promise<Result> =>
       orm.em.fork().transactional(async (em) => {
-        const trx = sqlIn(em)
+        const trx = sqlOf({ em })
         const audit = async (action: AuditedAction) =>
           void (await recordAudit(trx, actor, { ...action, outcome: 'done' }))
         return work({ em, sql: trx, audit })

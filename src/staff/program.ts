@@ -1,6 +1,6 @@
 import { Command, CommanderError, type OutputConfiguration } from 'commander'
 import { ConfigError, readConfig, readTemporal } from '../config.ts'
-import { otherSchema } from '../database/schema-version.ts'
+import { otherSchema } from '../database/schema.ts'
 import { addDeliveryCommands } from '../deliveries/staff.ts'
 import { addEndpointCommands, addSelfServiceCommands } from '../endpoints/staff.ts'
 import { addFindCommand } from '../leads/staff-find.ts'

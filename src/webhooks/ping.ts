@@ -1,4 +1,4 @@
-import { newUuid } from '../database/uuid.ts'
+import { v7 as newUuid } from 'uuid'
 import type { AttemptOutcome } from '../deliveries/attempt-outcome.ts'
 import type { PingOutcome } from '../endpoints/endpoint-state.ts'
 import type { Environment } from '../values.ts'

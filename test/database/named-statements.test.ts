@@ -20,31 +20,16 @@ describe('statements that are used again and again', () => {
     )
     return rows.filter(({ statement }) => statement.includes(part)).length
   }
-  const repeat = async (count: number, connection: Sql, part: string) => {
-    for (let use = 0; use < count; use += 1)
-      await raw`select ${use}::int as ${raw.ref(part)}`.execute(connection)
-  }
 
-  it('get a name at the fifth use, in every connection, and answer as before', async () => {
-    await sql.connection().execute(async (connection) => {
-      await repeat(USES - 1, connection, 'again')
-      expect(await named(connection, 'again')).toBe(0)
-      await repeat(1, connection, 'again')
-      expect(await named(connection, 'again')).toBe(1)
-      await sql.connection().execute(async (other) => {
-        const { rows } = await raw<{ again: number }>`select ${7}::int as ${raw.ref('again')}`.execute(other)
-        expect([rows[0]?.again, await named(other, 'again')]).toEqual([7, 1])
-      })
-    })
-  })
-
-  it('go on when a table that they read gets another column', async () => {
+  it('get a name at the fifth use, and go on when a table that they read gets another column', async () => {
     await sql.connection().execute(async (connection) => {
       const find = () =>
         connection.selectFrom('partners').select(['id', 'name']).where('id', '=', 1).execute()
-      for (let use = 0; use <= USES; use += 1) await find()
-      expect(await named(connection, '"partners"')).toBe(1)
       const before = await find()
+      for (let use = 2; use < USES; use += 1) await find()
+      expect(await named(connection, '"partners"')).toBe(0)
+      await find()
+      expect(await named(connection, '"partners"')).toBe(1)
       await raw`alter table partners add column nickname text`.execute(connection)
       expect(await find()).toEqual(before)
       await raw`alter table partners drop column nickname`.execute(connection)
@@ -53,7 +38,9 @@ describe('statements that are used again and again', () => {
 
   it('are a hundred at most', async () => {
     await sql.connection().execute(async (connection) => {
-      for (let text = 0; text <= MOST; text += 1) await repeat(USES, connection, `text${text}`)
+      for (let text = 0; text <= MOST; text += 1)
+        for (let use = 0; use < USES; use += 1)
+          await raw`select ${use}::int as ${raw.ref(`text${text}`)}`.execute(connection)
       expect(await named(connection, '')).toBe(MOST)
     })
   })

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
-import { migrateDeployment } from '../../src/database/deployment.ts'
 import { connect } from '../../src/database/orm.ts'
 import { sqlOf } from '../../src/database/sql.ts'
-import { applyRoles, provideLogin } from '../../src/database/roles.ts'
+import { applyRoles, migrateDeployment, provideLogin } from '../../src/database/schema.ts'
 
 /**
  * Makes a database with all migrations applied, from which each test file copies its own in a few

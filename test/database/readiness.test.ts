@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { tellWhileUnusable } from '../../src/database/database-fault.ts'
+import { tellWhileUnusable, watchReadiness } from '../../src/database/readiness.ts'
 
 /** What is said of a database that cannot be used for so long. */
 async function said(unusableMs: number): Promise<string[]> {
@@ -23,7 +23,20 @@ it('says nothing of a database that starts together with the process', async () 
 
 it('says once that a database cannot be used, and when that is over', async () => {
   expect(await said(600)).toEqual([
-    expect.stringMatching(/^warn: the database cannot be used yet, and partners get 503: /),
+    expect.stringMatching(/^warn: partners get 503: PostgreSQL .*ECONNREFUSED/),
     'info: the database can be used now',
   ])
+})
+
+it('checks again until nothing is wrong, says each remedy once, and then checks no more', async () => {
+  const remedies = ['run npm run migrate', 'run npm run migrate', undefined, 'never asked']
+  const told: string[] = []
+  let asked = 0
+  const isReady = watchReadiness(
+    async () => remedies[asked++],
+    (remedy) => void told.push(remedy),
+  )
+  expect(await Promise.all([isReady(), isReady()])).toEqual([false, false])
+  expect([await isReady(), await isReady(), await isReady()]).toEqual([false, true, true])
+  expect([asked, told]).toEqual([3, ['run npm run migrate']])
 })

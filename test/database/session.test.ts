@@ -1,19 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { apiPatience } from '../../src/app.ts'
 import { isDatabaseAway, isLockTimeout } from '../../src/database/errors.ts'
-import { backgroundPatience, connect, workerPatience } from '../../src/database/orm.ts'
+import { backgroundPatience, connect, type Patience, workerPatience } from '../../src/database/orm.ts'
 import { type Sql, sqlOf } from '../../src/database/sql.ts'
-import type { Patience } from '../../src/database/session-options.ts'
 import { atEnd } from '../support/at-end.ts'
 import { freshDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
 const NAMES = ['idle_in_transaction_session_timeout', 'lock_timeout', 'statement_timeout']
-/** Linux says there of each socket which timer runs. */
-const SOCKETS = '/proc/net/tcp'
-const KEEPALIVE_TIMER = '02'
 
 describe('a session', () => {
   let url: string
@@ -53,35 +48,12 @@ describe('a session', () => {
     const address = new URL(url)
     address.searchParams.set('options', '-c lock_timeout=77 -c application_name=ours')
     const sql = await open(workerPatience, address.href)
-    expect(await settingsOf(sql, ['lock_timeout', 'application_name', 'tcp_keepalives_idle'])).toEqual({
+    expect(await settingsOf(sql, ['lock_timeout', 'application_name', 'tcp_user_timeout'])).toEqual({
       lock_timeout: '77',
       application_name: 'ours',
-      tcp_keepalives_idle: '10',
-    })
-  })
-
-  it('is asked by both sides whether the other is still there', async () => {
-    const sql = await open(workerPatience)
-    const names = [
-      'tcp_keepalives_idle',
-      'tcp_keepalives_interval',
-      'tcp_keepalives_count',
-      'tcp_user_timeout',
-    ]
-    expect(await settingsOf(sql, names)).toEqual({
-      tcp_keepalives_idle: '10',
-      tcp_keepalives_interval: '5',
-      tcp_keepalives_count: '3',
+      // by which PostgreSQL detects a dead client
       tcp_user_timeout: '25000',
     })
-    const { rows } = await raw<{
-      client: number
-      server: number
-    }>`select inet_client_port() as client, inet_server_port() as server`.execute(sql)
-    const { client = 0, server = 0 } = rows[0] ?? {}
-    // an answer may still be on its way, with a timer of its own
-    await until(async () => timersOf(client, server).every((timer) => timer === KEEPALIVE_TIMER))
-    expect(timersOf(client, server)).toHaveLength(existsSync(SOCKETS) ? 2 : 0)
   })
 
   it('that stands still in a transaction is ended, and whoever meets that comes back', async () => {
@@ -115,21 +87,20 @@ describe('a session', () => {
       isLock: true,
     })
   })
-})
 
-/**
- * Which timer runs at both ends of the connection between two local ports, where the system tells. Another connection may
- * have had either of them a minute ago, and the system still waits for its packets.
- */
-function timersOf(client: number, server: number): (string | undefined)[] {
-  if (!existsSync(SOCKETS)) return []
-  const hex = (port: number) => `:${port.toString(16).toUpperCase().padStart(4, '0')}`
-  const ends = [hex(client), hex(server)]
-  return readFileSync(SOCKETS, 'utf8')
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([, ...addresses]) =>
-      ends.every((end) => addresses.slice(0, 2).some((address) => address.endsWith(end))),
-    )
-    .map((columns) => columns[5]?.slice(0, 2))
-}
+  it('in use that says nothing is kept if only this process was held up', async () => {
+    const silenceMs = 500
+    const sql = await open({ connectMs: 1000, silenceMs })
+    const begun = Promise.withResolvers<void>()
+    const answer = sql.connection().execute(async (one) => {
+      await raw`select 1`.execute(one)
+      setImmediate(begun.resolve)
+      return raw<{ done: number }>`select 1 as done from pg_sleep(0.1)`.execute(one)
+    })
+    await begun.promise
+    // the query is on its way; its answer comes meanwhile
+    const end = performance.now() + 2 * silenceMs
+    while (performance.now() < end);
+    expect((await answer).rows).toEqual([{ done: 1 }])
+  })
+})
