@@ -8,7 +8,6 @@ import { sqlOf } from './database/sql.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
 import { claimNamespace, giveNamespace, OtherDeployment } from './temporal/namespace-guard.ts'
 import { ensureSearchAttributes } from './temporal/search-attributes.ts'
-import { tlsFault } from './temporal/remedies.ts'
 
 const RETENTION_SECONDS = 30 * 24 * 60 * 60
 const ALREADY_EXISTS = 6
@@ -32,8 +31,7 @@ try {
 } catch (error) {
   if (error instanceof OtherDeployment) fail(error.message)
   fail(
-    (await tlsFault(connectionOptions)) ??
-      `Temporal at ${connectionOptions.address} cannot be set up: ${reasonOf(error)}. Check TEMPORAL_ADDRESS, and that Temporal is running.`,
+    `Temporal at ${connectionOptions.address} cannot be set up: ${reasonOf(error)}. Check TEMPORAL_ADDRESS and TEMPORAL_TLS, and that Temporal is running.`,
   )
 }
 

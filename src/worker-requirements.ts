@@ -12,9 +12,9 @@ import { fail, failIfOtherEnvironment, reasonOf } from './fail.ts'
 import { lackingKeys } from './seal.ts'
 import { isPolling, isTemporalAway } from './temporal/away.ts'
 import { type NamespaceGuard, OtherDeployment } from './temporal/namespace-guard.ts'
-import { setUpNamespace, unreachable, unusableNamespace } from './temporal/remedies.ts'
+import { setUpNamespace, unreachable, unusableNamespace } from './temporal/outage.ts'
 import { missingSearchAttributes } from './temporal/search-attributes.ts'
-import { idleReason } from './temporal/worker-version.ts'
+import { idleReason } from './temporal/worker-options.ts'
 
 // What a worker needs before it starts. Each check ends the process with one line that says what to do; without it,
 // the fault would show as workflows and activities that fail one by one.
@@ -31,7 +31,7 @@ export async function connectToTemporal(
   const near = connectionOptions.tls ? {} : { grpcCompression: { codec: 'none' as const } }
   const connectOnce = () => NativeConnection.connect({ ...connectionOptions, ...near })
   return retryFor(connectOnce, patienceMs(config)).catch(async (error: unknown) =>
-    fail(await unreachable(temporal, error)),
+    fail(unreachable(temporal, error)),
   )
 }
 
@@ -77,9 +77,6 @@ interface Options {
 
 /** What keeps a worker from getting work. */
 export function workerReadiness({ config, log, sql, client, worker }: Options) {
-  const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = config
-  const version =
-    deploymentName === undefined || buildId === undefined ? undefined : { deploymentName, buildId }
   /** Said in the log: no version lets this worker work. */
   let isIdle = false
 
@@ -94,7 +91,7 @@ export function workerReadiness({ config, log, sql, client, worker }: Options) {
 
   async function findIdleVersion(): Promise<string | undefined> {
     try {
-      const reason = await idleReason(client, version)
+      const reason = await idleReason(client, config)
       if (reason !== undefined && !isIdle) log.warn(reason)
       isIdle = reason !== undefined
       return reason

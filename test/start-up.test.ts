@@ -38,12 +38,12 @@ describe('a program is not started', () => {
     'while Temporal is away': {
       entry: worker,
       environment: async () => ({ TEMPORAL_ADDRESS: `127.0.0.1:${await anyPort()}`, STARTUP_SECONDS: '0' }),
-      says: /^Temporal does not answer at 127\.0\.0\.1:\d+: start it, or set TEMPORAL_ADDRESS \(.+\)$/,
+      says: /^Temporal does not answer at 127\.0\.0\.1:\d+: start it, or correct TEMPORAL_ADDRESS; it was asked in plain text, .+ \(.+\)$/,
     },
     'where Temporal takes no TLS': {
       entry: worker,
       environment: () => ({ TEMPORAL_TLS: 'true', STARTUP_SECONDS: '0' }),
-      says: /^Temporal at 127\.0\.0\.1:\d+ speaks plain text, and TEMPORAL_TLS, .+: set TEMPORAL_TLS=false, or correct TEMPORAL_ADDRESS$/,
+      says: /^Temporal does not answer at 127\.0\.0\.1:\d+: start it, .+; it was asked in TLS, by TEMPORAL_TLS .+$/,
     },
     'without its namespace': {
       entry: worker,

@@ -7,7 +7,6 @@ import { fields, firstLine, table } from '../staff/answer.ts'
 import { partnerArgument } from '../staff/arguments.ts'
 import type { Run, StaffContext } from '../staff/context.ts'
 import { Refusal } from '../staff/refusal.ts'
-import { standstill } from '../temporal/standstill.ts'
 import { formatTimestamp, LARGEST_ID } from '../values.ts'
 import { describeReferral, describeStatus } from './describe-referral.ts'
 import { hashesOfEmail } from './sealed-lead.ts'
@@ -208,19 +207,16 @@ export async function find(context: StaffContext, given: string, { partner }: Op
   }
   const leads = await leadSummaries(context.sql, [...foundBy.keys()])
   await context.recordLook(lookOf(leads, foundBy, partner))
-  // nothing is started in an outage, whoever asks for it
-  const outage = leads.some(isUnstarted) ? await standstill(context) : undefined
   const found = leads.map((lead) => ({
     lead,
     by: foundBy.get(lead.lead_id) ?? [],
     ...waitsFor(lead),
-    ...(outage && isUnstarted(lead) && { next: 'attention' }),
   }))
   const where = finders.map((finder) => finder.where)
   const [only] = leads
   const workflow = only && leads.length === 1 ? await aboutWorkflow(context, only) : undefined
   const hint = leads.length === 0 ? searchHint(text) : undefined
-  const remarks = [outage?.what, workflow, hint].filter((remark) => remark !== undefined)
+  const remarks = [workflow, hint].filter((remark) => remark !== undefined)
   return {
     json: {
       leads: found.map(({ lead, by, waitsFor: waiting, since, next }) => ({

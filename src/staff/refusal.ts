@@ -42,7 +42,7 @@ export function failureOf(error: unknown, temporalAddress = ''): Failure {
   if (isTemporalAway(error))
     return unknown(
       'temporal_away',
-      `Temporal does not answer at ${temporalAddress}: start it, or a worker, or correct TEMPORAL_ADDRESS. The command may have taken effect: check before you try again.`,
+      `Temporal does not answer at ${temporalAddress}: start it, or a worker, or correct TEMPORAL_ADDRESS or TEMPORAL_TLS. The command may have taken effect: check before you try again.`,
     )
   if (isLockTimeout(error))
     return failed('locked', 'Someone else is changing the same record: try again in a few seconds.')

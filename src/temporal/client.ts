@@ -19,30 +19,40 @@ import {
 } from './namespace-guard.ts'
 import { attributeKeys } from './search-attributes.ts'
 
-type Call = 'start' | 'signal_with_start' | 'update_with_start'
-
 interface Started {
   workflowType: string
   options: Pick<CompiledWorkflowOptions, 'workflowId' | 'memo' | 'typedSearchAttributes'>
 }
 
 /** A line in the log for each workflow that the process asks Temporal to start, whatever asks for it. */
-export function loggedStarts(log: Pick<Logger, 'info'>): WorkflowClientInterceptor {
+function loggedStarts(log: Pick<Logger, 'info'>): WorkflowClientInterceptor {
   async function logged<Output>(
-    call: Call,
-    started: Started,
+    call: 'start' | 'signal_with_start' | 'update_with_start',
+    { workflowType, options: { workflowId, memo, typedSearchAttributes: attributes } }: Started,
     work: Promise<Output>,
     runOf: (output: Output) => string,
   ): Promise<Output> {
     const began = performance.now()
-    const tell = (outcome: 'running' | 'failed', runId?: string) =>
-      log.info(fieldsOf(call, started, { outcome, runId, ms: performance.now() - began }), 'start')
+    const tell = (outcome: { outcome: 'running' | 'failed'; run_id?: string }) => {
+      const fields = {
+        partner_id:
+          attributes instanceof TypedSearchAttributes ? attributes.get(attributeKeys.PartnerId) : undefined,
+        lead_id: leadOf(workflowId),
+        workflow_id: workflowId,
+        workflow_type: workflowType,
+        call,
+        ...outcome,
+        duration_ms: Math.round((performance.now() - began) * 10) / 10,
+        request_id: memo?.request_id,
+      }
+      log.info(fields, 'start')
+    }
     try {
       const output = await work
-      tell('running', runOf(output))
+      tell({ outcome: 'running', run_id: runOf(output) })
       return output
     } catch (error) {
-      tell('failed')
+      tell({ outcome: 'failed' })
       throw error
     }
   }
@@ -54,26 +64,6 @@ export function loggedStarts(log: Pick<Logger, 'info'>): WorkflowClientIntercept
       const runOf = (output: Awaited<ReturnType<typeof next>>) => output.workflowExecution.runId ?? ''
       return logged('update_with_start', { workflowType, options }, next(input), runOf)
     },
-  }
-}
-
-function fieldsOf(
-  call: Call,
-  { workflowType, options: { workflowId, memo, typedSearchAttributes: attributes } }: Started,
-  { outcome, runId, ms }: { outcome: 'running' | 'failed'; runId: string | undefined; ms: number },
-) {
-  const leadId = leadOf(workflowId)
-  const partnerId = attributes instanceof TypedSearchAttributes && attributes.get(attributeKeys.PartnerId)
-  return {
-    ...(partnerId && { partner_id: partnerId }),
-    ...(leadId !== undefined && { lead_id: leadId }),
-    workflow_id: workflowId,
-    ...(runId !== undefined && { run_id: runId }),
-    workflow_type: workflowType,
-    call,
-    outcome,
-    duration_ms: Math.round(ms * 10) / 10,
-    ...(memo?.request_id !== undefined && { request_id: memo.request_id }),
   }
 }
 

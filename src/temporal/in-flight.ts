@@ -5,11 +5,6 @@ import { OtherDeployment } from './namespace-guard.ts'
 
 const IN_FLIGHT = 8
 
-export interface Failed<Item> {
-  item: Item
-  error: unknown
-}
-
 /**
  * Does `work` for each item, a few at a time, until all are done or `signal` aborts. A failure doesn't stop the others.
  *
@@ -21,9 +16,9 @@ export async function forEachInFlight<Item>(
   items: Iterable<Item>,
   work: (item: Item) => Promise<unknown>,
   { signal, limit = IN_FLIGHT }: { signal?: AbortSignal; limit?: number } = {},
-): Promise<Failed<Item>[]> {
+): Promise<{ item: Item; error: unknown }[]> {
   const waiting = items[Symbol.iterator]()
-  const failed: Failed<Item>[] = []
+  const failed: { item: Item; error: unknown }[] = []
   const outages: unknown[] = []
   let done = 0
 
@@ -86,7 +81,6 @@ export function inBatches<Item, Result>(work: (key: number, items: Item[]) => Pr
   }
 }
 
-/** What a process does again and again. */
 interface Loop {
   everyMs: number
   turn: () => Promise<unknown>
@@ -95,10 +89,8 @@ interface Loop {
 }
 
 /** Takes turns until `signal` aborts, the first one at once. */
-export async function keepTurning(
-  { everyMs, turn, onFailure }: Loop,
-  { signal }: { signal: AbortSignal },
-): Promise<void> {
+export async function keepTurning(loop: Loop, { signal }: { signal: AbortSignal }): Promise<void> {
+  const { everyMs, turn, onFailure } = loop
   let isFailing = false
   while (!signal.aborted) {
     try {

@@ -1,5 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Connection, ScheduleClientInterceptor, WorkflowClientInterceptor } from '@temporalio/client'
+import {
+  type Connection,
+  isGrpcServiceError,
+  type ScheduleClientInterceptor,
+  type WorkflowClientInterceptor,
+} from '@temporalio/client'
 import type { Logger } from 'pino'
 
 /** Under which name of the namespace's data its deployment is kept. */
@@ -56,13 +61,8 @@ async function ownerOf(service: Service, namespace: string): Promise<string> {
   return namespaceInfo?.data?.[OWNER] ?? ''
 }
 
-function isRefused(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    [PERMISSION_DENIED, UNIMPLEMENTED].includes(Number(error.code))
-  )
-}
+const isRefused = (error: unknown) =>
+  isGrpcServiceError(error) && [PERMISSION_DENIED, UNIMPLEMENTED].includes(error.code)
 
 /** How long an answer is cached. */
 const FRESH_MS = 60_000
@@ -99,7 +99,11 @@ export function createNamespaceGuard(
     const claim = () => claimNamespace(connection.workflowService, namespace, id)
     try {
       const outcome = await connection.withDeadline(Date.now() + CALL_LIMIT_MS, claim)
-      if (outcome === 'unmarked') sayOnce('warn', unmarked(namespace))
+      if (outcome === 'unmarked')
+        sayOnce(
+          'warn',
+          `Temporal does not let this service mark the namespace ${namespace} as its own: no other deployment may use it.`,
+        )
       else said = undefined
     } catch (error) {
       if (error instanceof OtherDeployment) sayOnce('error', error.message)
@@ -115,19 +119,12 @@ export function createNamespaceGuard(
   }
 }
 
-function unmarked(namespace: string): string {
-  return `Temporal does not let this service mark the namespace ${namespace} as its own: no other deployment may use it.`
-}
-
 /** Makes every call about a workflow wait for the guard: none reaches another deployment's namespace. */
 export function guardedCalls(guard: NamespaceGuard): {
   workflow: WorkflowClientInterceptor[]
   schedule: ScheduleClientInterceptor[]
 } {
-  const after = async <Input, Output>(
-    input: Input,
-    next: (input: Input) => Promise<Output>,
-  ): Promise<Output> => {
+  const after = async <Input, Output>(input: Input, next: (input: Input) => Promise<Output>) => {
     await guard()
     return next(input)
   }

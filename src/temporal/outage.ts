@@ -2,8 +2,27 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, isGrpcServiceError } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { TemporalSettings } from '../config.ts'
+import { reasonOf } from '../fail.ts'
+import { reachTemporal } from './client.ts'
 import type { NamespaceGuard } from './namespace-guard.ts'
-import { unreachable, unusableNamespace } from './remedies.ts'
+
+// What to do about a Temporal that cannot be used, in one line: the same in each program that meets it.
+
+export function unreachable(
+  { connectionOptions: { address, tls } }: TemporalSettings,
+  error: unknown,
+): string {
+  const spoken = tls
+    ? 'TLS, by TEMPORAL_TLS or a certificate or key for it'
+    : 'plain text, without TEMPORAL_TLS'
+  return `Temporal does not answer at ${address}: start it, or correct TEMPORAL_ADDRESS; it was asked in ${spoken} (${reasonOf(error)})`
+}
+
+export const setUpNamespace = 'Run npm run setup-temporal, or set TEMPORAL_NAMESPACE'
+
+export function unusableNamespace(namespace: string, error: unknown): string {
+  return `Temporal’s namespace ${namespace} cannot be used: ${reasonOf(error)}. ${setUpNamespace}`
+}
 
 /** The SDK tries again every ten seconds at least. */
 const QUIET_MS = 30_000
@@ -18,12 +37,12 @@ export function watchOutage(log: Pick<Logger, 'debug' | 'info' | 'warn'>, quietM
   let since: Date | undefined
   let retriedAt = 0
   let reach = async (): Promise<unknown> => undefined
-  const isOver = async () =>
+  const isOver = () =>
     Date.now() - retriedAt >= quietMs &&
-    (await reach().then(
+    reach().then(
       () => true,
       () => false,
-    ))
+    )
   const untilOver = async () => {
     while (!(await isOver())) await delay(quietMs / 6, undefined, { ref: false })
     log.info({ since }, 'Temporal answers the worker again')
@@ -50,14 +69,6 @@ export type TemporalOutage = ReturnType<typeof watchOutage>
 /** Temporal may be starting too. */
 const PATIENCE_MS = 10_000
 const PAUSE_MS = 2000
-const CALL_LIMIT_MS = 2000
-const MEANWHILE = 'Leads are taken meanwhile, and their workflows start later.'
-
-interface Answer {
-  isOver: boolean
-  /** What to do, if that is not said elsewhere. */
-  remedy?: string
-}
 
 interface FirstAnswerOptions {
   client: Client
@@ -73,39 +84,27 @@ interface FirstAnswerOptions {
  * Temporal, because the record leads: a wrong setting would show only as leads that get no workflow.
  */
 export async function watchFirstAnswer(options: FirstAnswerOptions): Promise<void> {
-  const { log, signal } = options
+  const { client, guard, temporal, log, signal } = options
   const begun = performance.now()
   let isSaid = false
+  const say = (remedy: string) => {
+    if (isSaid || signal.aborted || performance.now() - begun < PATIENCE_MS) return
+    log.warn(`${remedy}. Leads are taken meanwhile, and their workflows start later.`)
+    isSaid = true
+  }
   while (!signal.aborted) {
-    const { isOver, remedy } = await askOnce(options)
-    if (isOver) {
-      if (isSaid) log.info('Temporal answers: workflows are started')
-      return
-    }
-    if (remedy !== undefined && !isSaid && !signal.aborted && performance.now() - begun > PATIENCE_MS) {
-      log.warn(`${remedy}. ${MEANWHILE}`)
-      isSaid = true
-    }
+    const isReached = await reachTemporal(client).then(
+      () => true,
+      (error: unknown) => void say(unreachable(temporal, error)),
+    )
+    const isOurs = isReached && (await guard().then(() => true, sayUnusable))
+    if (isOurs) break
     await delay(PAUSE_MS, undefined, { signal }).catch(() => undefined)
   }
-}
+  if (isSaid && !signal.aborted) log.info('Temporal answers: workflows are started')
 
-async function askOnce({ client, guard, temporal, signal }: FirstAnswerOptions): Promise<Answer> {
-  const { connection, workflowService } = client
-  const call = () => connection.withAbortSignal(signal, () => workflowService.getSystemInfo({}))
-  try {
-    await connection.withDeadline(Date.now() + CALL_LIMIT_MS, call)
-  } catch (error) {
-    return { isOver: false, ...(!signal.aborted && { remedy: await unreachable(temporal, error) }) }
-  }
-  try {
-    await guard()
-    return { isOver: true }
-  } catch (error) {
-    // that PostgreSQL is away, or the namespace another deployment's, is logged where it is found
-    return {
-      isOver: false,
-      ...(isGrpcServiceError(error) && { remedy: unusableNamespace(temporal.namespace, error) }),
-    }
+  // that PostgreSQL is away, or the namespace another deployment's, is logged where it is found
+  function sayUnusable(error: unknown): void {
+    if (isGrpcServiceError(error)) say(unusableNamespace(temporal.namespace, error))
   }
 }

@@ -3,15 +3,11 @@ import { reconcile } from '../leads/comparison.ts'
 import { fields } from '../staff/answer.ts'
 import type { Run, StaffContext } from '../staff/context.ts'
 
-/** More ids than these are counted, not listed. */
-const MOST_LISTED = 20
-
 export function addWorkflowCommands(program: Command, run: Run): void {
-  const workflow = program
+  program
     .command('workflow')
     .description('workflows in Temporal')
     .addHelpText('after', '\nExample:\n  npm run staff -- workflow rebuild --dry-run')
-  workflow
     .command('rebuild')
     .description('start a workflow for each open lead that has none, from PostgreSQL; repeats no webhook')
     .option('--dry-run', 'only say what would be started')
@@ -38,6 +34,9 @@ export async function rebuild(context: StaffContext, { dryRun = false }: { dryRu
     failed: failed.length > 0,
   }
 }
+
+/** More ids than these are counted, not listed. */
+const MOST_LISTED = 20
 
 function listed(ids: number[]): string {
   if (ids.length === 0) return 'none'

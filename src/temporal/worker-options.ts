@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import type { Client } from '@temporalio/client'
 import type { Config } from '../config.ts'
 import { LEASE_MS } from '../deliveries/delivery-states.ts'
 import { DELIVERIES_QUEUE, SCORES_QUEUE, TASK_QUEUE } from './names.ts'
@@ -20,35 +21,28 @@ type Version = Pick<Config<'worker'>, 'TEMPORAL_DEPLOYMENT_NAME' | 'TEMPORAL_WOR
 type Settings = Version &
   Pick<Config<'worker'>, 'WORKER_WORKFLOW_TASKS' | 'WORKER_ACTIVITIES' | 'WORKER_CACHED_WORKFLOWS'>
 
-/** How much a worker does at a time, how it stops, and under which version it works. */
-export function workerOptions(settings: Settings) {
-  return {
-    dataConverter: { payloadConverterPath },
-    taskQueue: TASK_QUEUE,
-    maxConcurrentWorkflowTaskExecutions: settings.WORKER_WORKFLOW_TASKS,
-    maxConcurrentActivityTaskExecutions: settings.WORKER_ACTIVITIES,
-    maxCachedWorkflows: settings.WORKER_CACHED_WORKFLOWS,
-    // above what a webhook may take, so that a deployment cuts none off
-    shutdownGraceTime: LEASE_MS,
-    shutdownForceTime: '30 seconds' as const,
-    ...versioning(settings),
-  }
-}
-
-/** A worker of activities only, with places of its own. */
-const ofActivities = (settings: Version, taskQueue: string, places: number) => ({
+const common = (settings: Version, taskQueue: string) => ({
   dataConverter: { payloadConverterPath },
   taskQueue,
-  maxConcurrentActivityTaskExecutions: places,
-  // as long as the worker's other activities
+  // above what a webhook may take, so that a deployment cuts none off
   shutdownGraceTime: LEASE_MS,
   shutdownForceTime: '30 seconds' as const,
   ...versioning(settings),
 })
 
+/** How much a worker does at a time, how it stops, and under which version it works. */
+export const workerOptions = (settings: Settings) => ({
+  ...common(settings, TASK_QUEUE),
+  maxConcurrentWorkflowTaskExecutions: settings.WORKER_WORKFLOW_TASKS,
+  maxConcurrentActivityTaskExecutions: settings.WORKER_ACTIVITIES,
+  maxCachedWorkflows: settings.WORKER_CACHED_WORKFLOWS,
+})
+
 /** What sends webhooks: see `DELIVERIES_QUEUE`. */
-export const deliveriesWorkerOptions = (settings: Version & Pick<Config<'worker'>, 'WORKER_ACTIVITIES'>) =>
-  ofActivities(settings, DELIVERIES_QUEUE, settings.WORKER_ACTIVITIES)
+export const deliveriesWorkerOptions = (settings: Version & Pick<Config<'worker'>, 'WORKER_ACTIVITIES'>) => ({
+  ...common(settings, DELIVERIES_QUEUE),
+  maxConcurrentActivityTaskExecutions: settings.WORKER_ACTIVITIES,
+})
 
 /**
  * How many scores a worker asks for at a time. Those that are made up take the processor only, and from the milestones of
@@ -57,27 +51,62 @@ export const deliveriesWorkerOptions = (settings: Version & Pick<Config<'worker'
 const SCORES = { ofProvider: 20, madeUp: 4 }
 /** Temporal's own default. It is said, so that it takes the place of a former limit. */
 const NO_LIMIT = 100_000
+/** Percent of the workflows. */
+const ALL = 100
 
 /** What asks the score provider: see `SCORES_QUEUE`. */
-export function scoresWorkerOptions(
+export const scoresWorkerOptions = (
   settings: Version & Pick<Config<'worker'>, 'SCORE_PROVIDER_RATE' | 'SCORE_PROVIDER_URL'>,
-) {
-  const places = settings.SCORE_PROVIDER_URL === undefined ? SCORES.madeUp : SCORES.ofProvider
-  return {
-    ...ofActivities(settings, SCORES_QUEUE, places),
-    // the server keeps to it, for all workers together
-    maxTaskQueueActivitiesPerSecond: settings.SCORE_PROVIDER_RATE || NO_LIMIT,
-  }
-}
+) => ({
+  ...common(settings, SCORES_QUEUE),
+  maxConcurrentActivityTaskExecutions:
+    settings.SCORE_PROVIDER_URL === undefined ? SCORES.madeUp : SCORES.ofProvider,
+  // the server keeps to it, for all workers together
+  maxTaskQueueActivitiesPerSecond: settings.SCORE_PROVIDER_RATE || NO_LIMIT,
+})
 
 /** Leads outlive every version, so each continues with the current one at its next task. */
-function versioning({ TEMPORAL_DEPLOYMENT_NAME: name, TEMPORAL_WORKER_BUILD_ID: buildId }: Version) {
-  if (name === undefined || buildId === undefined) return {}
-  return {
-    workerDeploymentOptions: {
-      version: { deploymentName: name, buildId },
-      useWorkerVersioning: true as const,
-      defaultVersioningBehavior: 'AUTO_UPGRADE' as const,
-    },
-  }
+function versioning(settings: Version) {
+  const version = versionOf(settings)
+  return (
+    version && {
+      workerDeploymentOptions: {
+        version,
+        useWorkerVersioning: true as const,
+        defaultVersioningBehavior: 'AUTO_UPGRADE' as const,
+      },
+    }
+  )
+}
+
+/** The version of a worker, as Worker Versioning names it; `undefined` for one without. */
+function versionOf({ TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId }: Version) {
+  return deploymentName === undefined || buildId === undefined ? undefined : { deploymentName, buildId }
+}
+
+const CALL_LIMIT_MS = 2000
+const WORKFLOW_TASKS = 1
+
+/**
+ * Why a worker gets no work, with the command that changes it; `undefined` if its version is current, or ramps. The task
+ * queue is asked, which learns of a change a moment after the deployment. Rejects while Temporal does not say.
+ */
+export async function idleReason(client: Client, settings: Version): Promise<string | undefined> {
+  const { namespace } = client.options
+  const request = { namespace, taskQueue: { name: TASK_QUEUE }, taskQueueType: WORKFLOW_TASKS }
+  const { versioningInfo: routing } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, async () =>
+    client.workflowService.describeTaskQueue(request),
+  )
+  const own = versionOf(settings)
+  const { currentDeploymentVersion: current, rampingDeploymentVersion: ramping } = routing ?? {}
+  const share = routing?.rampingVersionPercentage ?? 0
+  const isOwn = (version: typeof current) =>
+    (version?.buildId || undefined) === own?.buildId &&
+    (version?.deploymentName || undefined) === own?.deploymentName
+  if (isOwn(current) ? share < ALL || isOwn(ramping) : share > 0 && isOwn(ramping)) return undefined
+  const name = own?.deploymentName ?? (current?.deploymentName || ramping?.deploymentName)
+  const [who, which] = own
+    ? [`version ${own.buildId} of ${own.deploymentName}`, `--build-id ${own.buildId}`]
+    : ['a worker without a version', '--unversioned']
+  return `${who} gets no work, because another one is current or ramps at 100 percent: temporal worker deployment set-current-version --yes --deployment-name ${name} ${which}`
 }

@@ -35,7 +35,6 @@ function newestSource(): number {
   return Math.max(...sources.map(changedAt))
 }
 
-/** Where nothing can be written, as in a read-only container, every start after a change bundles again. */
 function keep(file: string, code: string): void {
   // another process may read it meanwhile
   const unfinished = `${file}.${process.pid}`
@@ -44,6 +43,6 @@ function keep(file: string, code: string): void {
     writeFileSync(unfinished, code)
     renameSync(unfinished, file)
   } catch {
-    // this only costs time at the next start
+    // in a read-only container, this only costs time at the next start
   }
 }

@@ -185,7 +185,7 @@ describe('staff find', () => {
       code: 0,
       stdout: expect.stringMatching(
         new RegExp(
-          `^lead +${id}\\nfound by +email\\n(.*\\n)*waits for +its workflow, which was not started\\nnext +npm run staff -- attention\\n\\nTemporal does not answer at 127.0.0.1:1: no workflow goes on.\\n$`,
+          `^lead +${id}\\nfound by +email\\n(.*\\n)*waits for +its workflow, which was not started\\nnext +npm run staff -- workflow rebuild\\n$`,
         ),
       ),
     })
