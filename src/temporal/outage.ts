@@ -95,7 +95,7 @@ export async function watchFirstAnswer(options: FirstAnswerOptions): Promise<voi
   while (!signal.aborted) {
     const isReached = await reachTemporal(client).then(
       () => true,
-      (error: unknown) => void say(unreachable(temporal, error)),
+      (error: unknown) => say(unreachable(temporal, error)),
     )
     const isOurs = isReached && (await guard().then(() => true, sayUnusable))
     if (isOurs) break

@@ -61,6 +61,7 @@ describe('metrics', () => {
 
   it('of the worker count what is delivered and recorded, with the time it took', async () => {
     await partner.endpoint.until((arrivals) => arrivals.length === 1)
+    expect((await scrape(worker)).value('referrals_events_recorded_total')).toBeUndefined()
     const leadId = await leads.start()
     await service.referrals.signal(leadId, 'contract_signed')
     await leads.recorded(leadId, 'contract_signed')
