@@ -19,25 +19,16 @@ interface ScoreUpdate {
 
 interface Dependencies extends RecordingDependencies {
   scoreProvider: ScoreProvider
-  observe: Pick<WorkerObserver, 'recorded' | 'scored'>
 }
 
 /** Records a score update with the provider's gains, which stay in PostgreSQL. */
 export function recordScoreUpdateActivity({ scoreProvider, ...recording }: Dependencies) {
-  const { sql, observe } = recording
+  const { sql } = recording
   const record = recordMilestonesActivity(recording)
-  const ask: ScoreProvider = async (question) => {
-    const gains = await scoreProvider(question).catch((error: unknown) => {
-      observe.scored('failed')
-      throw error
-    })
-    observe.scored('received')
-    return gains
-  }
   return async (leadId: number, { period, dedupeKey, settled }: ScoreUpdate): Promise<Recording> => {
     // one that waits for its webhooks takes no more: nobody is to be asked about it
     const isOver = await isClosed(sql, leadId)
-    const gains = isOver ? undefined : await ask({ leadId, period, dedupeKey })
+    const gains = isOver ? undefined : await scoreProvider({ leadId, period, dedupeKey })
     return record(leadId, [{ name: 'score_update', dedupeKey, ...(gains && { gains }) }], settled)
   }
 }

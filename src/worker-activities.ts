@@ -71,8 +71,7 @@ export function workerActivities(options: Options) {
     environment,
     attempts,
     compareLeads: compareLeads({ client, sql, referrals }),
-    removeOld: (name: RetainedName, run: Pick<Removal, 'signal'>) =>
-      removeOld({ sql, config, ...run }, name),
+    removeOld: (name: RetainedName, run: Pick<Removal, 'signal'>) => removeOld({ sql, config, ...run }, name),
     closeRequestedBy: (leadId: number) => closeRequestedBy(client, leadId),
     wakeLead: (leadId: number) => referrals.signal(leadId, wakeSignal),
     tellFailure: failureTeller(client, log),

@@ -31,7 +31,6 @@ export async function prepareDelivering() {
     attempted: () => {},
     delivered: () => {},
     recorded: () => {},
-    scored: () => {},
     unreadable: ({ reason }: { reason: string }) => void noticed.push(reason),
     noticed: ({ kind }: { kind: string }) => void noticed.push(kind),
   }
