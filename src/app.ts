@@ -1,5 +1,6 @@
 import proxyAddr from '@fastify/proxy-addr'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import type { Logger } from 'pino'
 import { certifyEndpoint } from './endpoints/certify-endpoint.ts'
 import { consolePage } from './console/page.ts'
@@ -32,12 +33,9 @@ import { jsonBody } from './http/json-body.ts'
 import { rateLimits } from './partners/rate-limits.ts'
 import { requestLog } from './http/request-log.ts'
 import type { RouteDependencies } from './http/dependencies.ts'
-import { registerAll } from './http/register-all.ts'
 import { resendWebhook } from './deliveries/resend-webhook.ts'
 import { rotateEndpointSecret } from './endpoints/rotate-endpoint-secret.ts'
-import type { InSandbox } from './sandbox/dependencies.ts'
-import { sandboxRoutes, sinkRoutes, sinks } from './sandbox/routes.ts'
-import { useSink } from './sandbox/use-sink.ts'
+import { type InSandbox, sandboxRoutes, sinkRoutes, sinks } from './sandbox/routes.ts'
 import type { SelfServiceDependencies } from './endpoints/own-endpoint.ts'
 import { setEndpoint } from './endpoints/set-endpoint.ts'
 import { testEndpoint } from './endpoints/test-endpoint.ts'
@@ -67,6 +65,8 @@ export type AppDependencies = HttpDependencies &
   InSandbox &
   Omit<RouteDependencies, 'webhookBody'>
 
+type Options = AppDependencies & RouteDependencies
+
 /** If PostgreSQL is slow or down, partners get SERVICE_UNAVAILABLE within two seconds. */
 export const apiPatience: Patience = {
   connectMs: 1000,
@@ -76,8 +76,10 @@ export const apiPatience: Patience = {
   idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
 }
 
+type Routes = (FastifyPluginAsyncZod<Options> | FastifyPluginAsync<Options>)[]
+
 /** The routes for partners with a key, in the order in which the reference shows them. */
-const routesWithKey = [
+const routesWithKey: Routes = [
   createLead,
   getLead,
   getEvents,
@@ -96,11 +98,10 @@ const routesWithKey = [
   exportLead,
   eraseLead,
   sandboxRoutes,
-  useSink,
   sinkRoutes,
 ]
 
-const routesWithoutKey = [
+const routesWithoutKey: Routes = [
   // the first is the specification's
   ping,
   sinks,
@@ -126,21 +127,22 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
     isDatabaseReady,
   })
   await app.register(openapi, { environment })
-  if (environment === 'sandbox') await registerAll(app, [consolePage], {})
+  if (environment === 'sandbox') await app.register(consolePage)
   const options = {
     ...dependencies,
     webhookBody: (facts: WebhookFacts) => webhookBody({ ...facts, environment }),
   }
-  const withKey = async (keyed: FastifyInstance) => {
-    keyed.addHook('onRequest', (request) => keyed.authenticate(request))
-    keyed.addHook('preHandler', (request) => keyed.authenticateAgain(request))
-    await registerAll(keyed, routesWithKey, options)
-  }
-  const v1 = async (api: FastifyInstance) => {
-    await registerAll(api, routesWithoutKey, options)
-    await registerAll(api, [withKey], {})
-  }
-  await registerAll(app, [v1], { prefix: '/v1' })
+  await app.register(
+    async (v1) => {
+      for (const route of routesWithoutKey) await v1.register(route, options)
+      await v1.register(async (keyed) => {
+        keyed.addHook('onRequest', (request) => keyed.authenticate(request))
+        keyed.addHook('preHandler', (request) => keyed.authenticateAgain(request))
+        for (const route of routesWithKey) await keyed.register(route, options)
+      })
+    },
+    { prefix: '/v1' },
+  )
   return app
 }
 

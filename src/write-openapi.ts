@@ -17,7 +17,7 @@ const starters = {
   sandbox: {
     scenarios: { requireTemporal: async () => {}, run: async () => 'done' as const },
     simulate: async () => 'unanswered' as const,
-    clocks: { advance: async () => undefined, isMoving: async () => false },
+    clocks: { advance: () => Promise.reject(new Error('no clock')), isMoving: async () => false },
     sinkBase: () => '',
   },
 }

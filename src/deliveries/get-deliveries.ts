@@ -23,11 +23,11 @@ import { signatureHeaders, signedHeaders } from '../webhooks/signature.ts'
 import { eventCursor } from '../http/cursors.ts'
 import { eventName } from '../leads/event-schema.ts'
 import { eventId, ownLeadId, timestamp } from '../http/fields.ts'
-import { EXAMPLE_SECRET } from '../http/json-schema.ts'
 import { operation } from '../http/operation.ts'
 import {
   attemptNumber,
   errorCode,
+  EXAMPLE_SECRET,
   httpStatus,
   ofEvent,
   ofLead,

@@ -7,9 +7,8 @@ import { endpointWithSecret, exampleUnusedHealth, exampleView } from './endpoint
 import { selfServiceOff, type SelfServiceRouteDependencies } from './own-endpoint.ts'
 import { ApiError, invalidRequest } from '../http/errors.ts'
 import { keyedOperation } from '../http/idempotency.ts'
-import { EXAMPLE_SECRET } from '../http/json-schema.ts'
 import { operation } from '../http/operation.ts'
-import { strictBody, success } from '../http/schemas.ts'
+import { EXAMPLE_SECRET, strictBody, success } from '../http/schemas.ts'
 import { answerWithNewSecret } from './rotate-endpoint-secret.ts'
 
 const schema = operation({

@@ -1,5 +1,3 @@
-import { MOST_EVENTS } from '../leads/recording-decision.ts'
-
 /** Every error of the API: code, HTTP status and default message. Source: interface specification, section 7. */
 export const errorCatalogue = {
   INVALID_PAYLOAD: { status: 400, message: 'The request body is invalid.' },
@@ -52,7 +50,8 @@ export const errorCatalogue = {
   },
   LEAD_FULL: {
     status: 409,
-    message: `The lead has ${MOST_EVENTS.toLocaleString('en')} events, the most that a sandbox records for one. get-events shows them. Create another lead with POST /v1/create-lead.`,
+    message:
+      'The lead has as many events as a sandbox records. Create another one with POST /v1/create-lead.',
   },
   CLOCK_MOVING: {
     status: 409,
@@ -92,12 +91,12 @@ export interface FieldProblem {
 /** What is wrong with a request: with one of its fields, or as a whole. */
 export interface Fault extends Partial<FieldProblem> {
   problem: string
-  /** What the message says of it, if that is not the field with its problem; empty for nothing. */
+  /** What the message says of it, if that is not the field with its problem. */
   line?: string
 }
 
 /** What some errors say beside code and message, for programs. */
-export interface ErrorDetails {
+interface ErrorDetails {
   /** With INVALID_PAYLOAD: the fields that are wrong. */
   fields?: readonly FieldProblem[]
   /** With list-events: the cursor to continue with. */
@@ -144,15 +143,14 @@ export const invalidPayload = (message: string, fields: readonly FieldProblem[] 
   new ApiError('INVALID_PAYLOAD', message, {}, { fields })
 
 /** The message says all faults, in their order. */
-export const invalidRequest = (...faults: readonly Fault[]) =>
-  invalidPayload(`Invalid request: ${faults.map(lineOf).filter(Boolean).join('; ')}.`, fieldsOf(faults))
+export function invalidRequest(...faults: readonly Fault[]): ApiError {
+  const fields = faults.flatMap(({ field, problem }) => (field === undefined ? [] : { field, problem }))
+  return invalidPayload(`Invalid request: ${faults.map(lineOf).join('; ')}.`, fields)
+}
 
 /** A fault, as messages say it. */
-export const lineOf = ({ field, problem, line }: Fault): string =>
+const lineOf = ({ field, problem, line }: Fault): string =>
   line ?? (field === undefined ? problem : `${field} ${problem}`)
-
-const fieldsOf = (faults: readonly Fault[]): FieldProblem[] =>
-  faults.flatMap(({ field, problem }) => (field === undefined ? [] : { field, problem }))
 
 /** For a body that is none; it names no field. */
 export const noObject = () => invalidRequest({ problem: 'the request body must be a JSON object' })
@@ -171,11 +169,8 @@ export const unavailable = () =>
   retryLater('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable.', 5)
 
 function inWords(seconds: number): string {
-  if (seconds > 2 * 3600) return counted(seconds / 3600, 'hour')
-  return seconds > 2 * 60 ? counted(seconds / 60, 'minute') : counted(seconds, 'second')
-}
-
-function counted(amount: number, unit: string): string {
-  const count = Math.max(1, Math.ceil(amount))
+  const [unitSeconds, unit] =
+    seconds > 2 * 3600 ? [3600, 'hour'] : seconds > 2 * 60 ? [60, 'minute'] : [1, 'second']
+  const count = Math.max(1, Math.ceil(seconds / unitSeconds))
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }

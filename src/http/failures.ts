@@ -1,5 +1,4 @@
-import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod'
-import type { FastifyError, FastifyRequest, FastifySchemaValidationError } from 'fastify'
+import type { FastifyError, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { z } from 'zod'
 import { isDatabaseAway } from '../database/errors.ts'
@@ -11,85 +10,92 @@ import {
   failureBody,
   type Fault,
   invalidRequest,
-  lineOf,
   unavailable,
 } from './errors.ts'
 import { pathOf } from './http-server.ts'
 import { leadFields } from './request-log.ts'
-import { notAmong, printable, unknownFaults, unknownIn } from './unknown-fields.ts'
 
-/** zod’s code for a field that a strict body does not have. */
-const UNKNOWN_FIELDS = 'unrecognized_keys'
-/** Keep the response short: a body of 64 KiB can have thousands of invalid fields. */
-const MAX_FAULTS = 50
-
-/** Names every invalid field once, and what it needs. It never repeats a whole value. */
-function faultsOf(issues: FastifySchemaValidationError[], request: FastifyRequest): Fault[] {
-  const found = oneForEach(issues)
-  const faults = found.slice(0, MAX_FAULTS).flatMap((fault) => describe(fault, request.body))
-  if (found.length > MAX_FAULTS) faults.push({ problem: `and ${found.length - MAX_FAULTS} more` })
-  return faults.concat(unknownFields(request))
-}
-
-/**
- * The first of each field; one of a field's name comes after those of its value, and says more. What an object has beside its
- * fields is no fault of the object's.
- */
-function oneForEach(issues: FastifySchemaValidationError[]): FastifySchemaValidationError[] {
-  const kept = new Map<string, FastifySchemaValidationError>()
-  for (const issue of issues) {
-    const { keyword, instancePath } = issue
-    const about = keyword === UNKNOWN_FIELDS ? `${instancePath}/` : instancePath
-    if (keyword === 'custom' || !kept.has(about)) kept.set(about, issue)
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of a route that ignores unknown fields and says which: noted before validation drops them. */
+    ignoredFields: string[] | undefined
   }
-  return [...kept.values()]
 }
 
-function describe(
-  { keyword, instancePath, message = 'is invalid', params }: FastifySchemaValidationError,
-  body: unknown,
-): Fault[] {
-  const at = nameOf(instancePath.slice(1), body)
-  if (keyword === UNKNOWN_FIELDS) return unknownAt(at, unknownFaults(params['keys'] as string[], message))
-  const own = at === '' ? { problem: `the request body ${message}` } : { field: at, problem: message }
-  const { faults } = (params['params'] ?? {}) as { faults?: Fault[] }
-  if (faults === undefined || faults.length === 0) return [own]
-  // the message says it once, for all of them
-  return faults.map((fault, index) => ({ ...below(at, fault), line: index === 0 ? lineOf(own) : '' }))
+/** A body of 64 KiB can have thousands of unknown fields. */
+const MOST_UNKNOWN = 5
+export const MOST_IGNORED = 20
+const MOST_FAULTS = 50
+const MOST_CHARACTERS = 64
+
+/** A name as its sender wrote it, without invisible characters. */
+export function printable(name: string): string {
+  const characters = Array.from(name.replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '?'))
+  const isLong = characters.length > MOST_CHARACTERS
+  return isLong ? `${characters.slice(0, MOST_CHARACTERS).join('')}…` : characters.join('')
 }
 
-/** What is wrong with a field of the object at a path. */
-const below = (at: string, { field, problem }: Fault): Fault =>
-  field === undefined ? { problem } : { field: at === '' ? field : `${at}.${field}`, problem }
-
-/** The object is named once, before its first field. */
-const unknownAt = (at: string, faults: readonly Fault[]): Fault[] =>
-  faults.map((fault, index) => ({
-    ...below(at, fault),
-    line: at === '' || index > 0 ? lineOf(fault) : `in ${at}, ${lineOf(fault)}`,
-  }))
-
-/** `states/0` as its sender would write it: `states[0]`. A field’s own name may look like that, too. */
-function nameOf(path: string, body: unknown): string {
-  const isField = typeof body === 'object' && body !== null && Object.hasOwn(body, path)
-  return printable(isField ? path : path.replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]').replaceAll('/', '.'))
+function unknownIn(body: unknown, fields: readonly string[]): string[] {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return []
+  return Object.keys(body).filter((name) => !fields.includes(name))
 }
 
-/** Where unknown fields are ignored, one of them may be what is missing. */
-function unknownFields({ body, routeOptions }: FastifyRequest): Fault[] {
-  const schema = routeOptions.schema?.body
-  const isLenient = schema instanceof z.ZodObject && schema.def.catchall === undefined
-  if (!isLenient) return []
+/** What a response says of fields that were ignored: `MOST_IGNORED` names at most; `undefined` if there are none. */
+export function ignoredIn(body: unknown, fields: readonly string[]): string[] | undefined {
+  const unknown = unknownIn(body, fields)
+  return unknown.length === 0 ? undefined : unknown.slice(0, MOST_IGNORED).map(printable)
+}
+
+/** The problem of a name that is not among `fields`. */
+export const notAmong = (fields: readonly string[]) =>
+  `is not a field (${fields.length === 0 ? 'send an empty object' : `use ${fields.join(', ')}`})`
+
+/** Of the first `most`, and how many more there are. */
+const faultsOfFirst = <Each>(most: number, all: readonly Each[], faultOf: (each: Each) => Fault): Fault[] => [
+  ...all.slice(0, most).map(faultOf),
+  ...(all.length > most ? [{ problem: `and ${all.length - most} more` }] : []),
+]
+
+/** `['states', 0]` as its sender would write it: `states[0]`. */
+const nameOf = (path: readonly PropertyKey[]) =>
+  printable(
+    path
+      .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+      .join('')
+      .replace(/^\./, ''),
+  )
+
+/** Names every invalid field once, and what it needs. It never repeats a value. */
+function faultsOf(issues: readonly z.core.$ZodIssue[], schema: z.ZodType, body: unknown): Fault[] {
+  const found = new Map<string, Fault[]>()
+  for (const { path, message: problem, ...issue } of issues) {
+    const field = nameOf(path)
+    if (issue.code === 'unrecognized_keys') {
+      const unknown = (key: string) => ({ field: nameOf([...path, key]) || '""', problem })
+      found.set(`${field}.`, faultsOfFirst(MOST_UNKNOWN, issue.keys, unknown))
+    } else if (issue.code === 'custom' || !found.has(field)) {
+      // a rule about a field's name comes after those of its value, and says more
+      found.set(field, [field === '' ? { problem: `the request body ${problem}` } : { field, problem }])
+    }
+  }
+  const faults = faultsOfFirst(MOST_FAULTS, [...found.values()].flat(), (fault) => fault)
+  return [...faults, ...ignoredFaults(schema, body)]
+}
+
+/** Where unknown fields are ignored, one of them may be what is missing: the message names them. */
+function ignoredFaults(schema: z.ZodType, body: unknown): Fault[] {
+  if (!(schema instanceof z.ZodObject) || schema.def.catchall !== undefined) return []
   const fields = Object.keys(schema.shape)
-  // the message names them; they are ignored, so they are not what is wrong
-  return unknownFaults(unknownIn(body, fields), notAmong(fields)).map((fault) => ({ problem: lineOf(fault) }))
+  return faultsOfFirst(MOST_UNKNOWN, unknownIn(body, fields), (name) => ({
+    problem: `${printable(name) || '""'} ${notAmong(fields)}`,
+  }))
 }
 
 /** Sends every error in one format, whether our code, the schemas, Fastify or PostgreSQL raised it. */
 export const failures = plugin(async (app) => {
-  const methodsOf = new Map<string, string[]>()
-  app.addHook('onRoute', ({ url, method }) => {
-    methodsOf.set(url, (methodsOf.get(url) ?? []).concat(method))
+  app.setValidatorCompiler<z.ZodType>(({ schema }) => (body: unknown) => {
+    const { data, error } = schema.safeParse(body)
+    return error ? { error: invalidRequest(...faultsOf(error.issues, schema, body)) } : { value: data }
   })
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { status, code, message, headers, details } = toApiError(error, request)
@@ -103,6 +109,10 @@ export const failures = plugin(async (app) => {
       .headers(headers)
       .send(failureBody(code, message, about))
   })
+  const methodsOf = new Map<string, string[]>()
+  app.addHook('onRoute', ({ url, method }) => {
+    methodsOf.set(url, (methodsOf.get(url) ?? []).concat(method))
+  })
   app.setNotFoundHandler((request) => {
     throw unknownPath(pathOf(request.url))
   })
@@ -112,8 +122,7 @@ export const failures = plugin(async (app) => {
     await app.limitAddress(request)
     const path = pathOf(request.url)
     const methods = methodsOf.get(path)
-    if (methods === undefined) throw unknownPath(path)
-    throw wrongMethod(request.method, methods)
+    throw methods === undefined ? unknownPath(path) : wrongMethod(request.method, methods)
   })
 })
 
@@ -127,22 +136,14 @@ function unknownPath(path: string): ApiError {
 function wrongMethod(method: string, allowed: string[]): ApiError {
   // HEAD and OPTIONS come with the others
   const named = allowed.filter((name) => name === 'GET' || name === 'POST')
-  return new ApiError(
-    'METHOD_NOT_ALLOWED',
-    `This path does not support ${method}. Use ${named.join(' or ')}.`,
-    {
-      allow: allowed.toSorted().join(', '),
-    },
-  )
+  const message = `This path does not support ${method}. Use ${named.join(' or ')}.`
+  return new ApiError('METHOD_NOT_ALLOWED', message, { allow: allowed.toSorted().join(', ') })
 }
 
 function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   // its sender left before the end of the body: nobody reads the answer
   if (error === request.raw.errored) return new ApiError('INVALID_PAYLOAD')
-  if (hasZodFastifySchemaValidationErrors(error)) {
-    return invalidRequest(...faultsOf(error.validation as FastifySchemaValidationError[], request))
-  }
   if (isDatabaseAway(error) || error instanceof SealError) return unavailable()
   // the files of /console send it for a path outside of them
   if (error.statusCode === 403) return unknownPath(pathOf(request.url))

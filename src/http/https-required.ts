@@ -2,7 +2,6 @@ import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { ApiError } from './errors.ts'
 
-const PING = '/v1/ping'
 const THROUGH_PROXY =
   'Use HTTPS, at the public address of the service. This request came to its port over plain HTTP; if it had a key, others may have read it: ask us to replace it.'
 const PROXY_SAYS_NOTHING =
@@ -18,34 +17,22 @@ const PROXY_SAYS_NOTHING =
 export const httpsRequired = plugin<{ isProxy: ((address: string) => boolean) | undefined }>(
   async (app, { isProxy }) => {
     if (isProxy === undefined) return
-    let isSaid = false
-
-    function saySilent(address: string): void {
-      if (!isSaid)
-        app.log.error(
-          `${address} is named in TRUST_PROXY and sends no X-Forwarded-Proto: what it forwards is refused, because it may have come over plain HTTP. Have the proxy set this header; see “HTTPS” in docs/run.md.`,
-        )
-      isSaid = true
-    }
-
     app.addHook('onRequest', async (request) => {
       const { socket } = request.raw
-      const address = socket.remoteAddress ?? ''
-      if (!isProxy(address)) {
-        if ('encrypted' in socket || isKeylessPing(request)) return
+      const isKeylessPing =
+        request.routeOptions.url === '/v1/ping' && request.headers.authorization === undefined
+      if (!isProxy(socket.remoteAddress ?? '')) {
+        if ('encrypted' in socket || isKeylessPing) return
         throw new ApiError('HTTPS_REQUIRED', THROUGH_PROXY)
       }
       const ways = forwardedProtocols(request)
       if (ways.some((way) => way !== 'https')) throw new ApiError('HTTPS_REQUIRED')
-      if (ways.length > 0 || isKeylessPing(request)) return
-      saySilent(address)
+      if (ways.length > 0 || isKeylessPing) return
+      request.log.error('The proxy sends no X-Forwarded-Proto: see “HTTPS” in docs/run.md.')
       throw new ApiError('HTTPS_REQUIRED', PROXY_SAYS_NOTHING)
     })
   },
 )
-
-const isKeylessPing = ({ routeOptions, headers }: FastifyRequest) =>
-  routeOptions.url === PING && headers.authorization === undefined
 
 /** One for each proxy on the way: each may append to what earlier ones sent. */
 const forwardedProtocols = ({ headers }: FastifyRequest) =>

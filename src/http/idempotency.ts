@@ -72,17 +72,13 @@ interface Remembered<Answer> {
   /** Where the secret is sealed that belongs to the answer. */
   secretAt: string | null
 }
-interface Conflict {
-  kind: 'conflict'
-  leadId: number | null
-}
 
 /** What an earlier request with the same key was answered, unless its body was another one. */
 export async function findAnswer<Answer>(
   sql: Sql,
   { partnerId, call, key, requestHash }: KeyedRequest,
   encryptionKeys: readonly Buffer[] = [],
-): Promise<Remembered<Answer> | Conflict | undefined> {
+): Promise<Remembered<Answer> | { kind: 'conflict'; leadId: number | null } | undefined> {
   const row = await sql
     .selectFrom('idempotency_keys')
     .select(['request_hash', 'response', 'lead_id', 'secret_at'])
@@ -98,55 +94,70 @@ export async function findAnswer<Answer>(
 }
 
 /** Remembers an answer, in the transaction of what it is about. */
-export type Keep<Answer> = (answer: Answer, secretAt?: Place) => Promise<void>
-
-interface Made<Answer> {
-  kind: 'made'
-  answer: Answer
-}
+type Keep<Answer> = (answer: Answer, secretAt?: Place) => Promise<void>
 
 /**
  * Does `work` once for all requests with the same key: it and its answer are committed together, and a concurrent repeat
- * waits for that. What `work` throws undoes both, so refusals are not remembered. Without a key, each request does it.
+ * waits for that and says in a header that it is one. What `work` throws undoes both, so refusals are not remembered.
+ * Without a key, each request does it.
+ *
+ * @throws {ApiError} IDEMPOTENCY_CONFLICT
  */
-async function once<Answer>(
+export async function answerOnce<Answer extends object>(
   sql: Sql,
-  request: KeyedRequest | undefined,
+  call: KeyedCall,
+  [request, reply]: readonly [FastifyRequest, FastifyReply],
   work: (sql: Sql, keep: Keep<Answer>) => Promise<Answer>,
-): Promise<Made<Answer> | Remembered<Answer> | Conflict> {
-  if (request === undefined) return { kind: 'made', answer: await work(sql, async () => {}) }
+): Promise<{ kind: 'made'; answer: Answer } | Remembered<Answer>> {
+  const keyed = keyedRequest(request, call)
+  if (keyed === undefined) return { kind: 'made', answer: await work(sql, async () => {}) }
   return sql.transaction().execute(async (trx) => {
-    const { rows } = await insertKey({ ...request, response: '', leadId: null }).execute(trx)
-    if (rows.length === 0) {
-      const earlier = await findAnswer<Answer>(trx, request)
-      if (earlier === undefined) throw new Error('a key was taken and is not there')
-      return earlier
-    }
-    let isKept = false
-    const answer = await work(trx, async (kept, secretAt) => {
-      await keepAnswer(trx, request, JSON.stringify(kept), secretAt ?? null)
-      isKept = true
-    })
-    if (!isKept) throw new Error(`${request.call} did not keep its answer`)
-    return { kind: 'made', answer }
+    const { rows } = await insertKey({ ...keyed, response: '', leadId: null }).execute(trx)
+    if (rows.length > 0) return { kind: 'made', answer: await work(trx, keepIn(trx, keyed)) }
+    const earlier = await findAnswer<Answer>(trx, keyed)
+    if (earlier?.kind !== 'replayed') throw new ApiError('IDEMPOTENCY_CONFLICT')
+    reply.header('idempotent-replayed', 'true')
+    return earlier
   })
 }
 
-async function keepAnswer(
-  trx: Sql,
-  { partnerId, call, key }: KeyedRequest,
-  response: string,
-  secretAt: string | null,
-): Promise<void> {
-  await trx
-    .updateTable('idempotency_keys')
-    .set({ response, secret_at: secretAt })
-    .where('partner_id', '=', partnerId)
-    .where('key', '=', storedKey(call, key))
-    .execute()
+const keepIn =
+  (trx: Sql, { partnerId, call, key }: KeyedRequest): Keep<object> =>
+  async (answer, secretAt) => {
+    await trx
+      .updateTable('idempotency_keys')
+      .set({ response: JSON.stringify(answer), secret_at: secretAt ?? null })
+      .where('partner_id', '=', partnerId)
+      .where('key', '=', storedKey(call, key))
+      .execute()
+  }
+
+/**
+ * The request with its key; `undefined` if it has none.
+ *
+ * @throws {ApiError} if the header is there and not well-formed.
+ */
+export function keyedRequest(request: FastifyRequest, call: KeyedCall): KeyedRequest | undefined {
+  const key = idempotencyKeyOf(request)
+  if (key === undefined) return undefined
+  return { partnerId: request.partnerId, call, key, requestHash: hashOf(request.body) }
 }
 
 const RULE = 'must have 1 to 255 visible ASCII characters'
+
+/** @throws {ApiError} if the header is there and not well-formed. */
+export function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
+  const key = headers['idempotency-key']
+  if (key === undefined) return undefined
+  if (typeof key === 'string' && IDEMPOTENCY_KEY.test(key)) return key
+  throw invalidPayload(`The Idempotency-Key header ${RULE}.`, [{ field: 'Idempotency-Key', problem: RULE }])
+}
+
+/** An absent field and `null` are the same request, so a release that adds an optional field makes no conflicts. */
+function hashOf(body: unknown): string {
+  const present = JSON.stringify(body, (_, value: unknown) => value ?? undefined)
+  return createHash('sha256').update(present).digest('hex')
+}
 
 /** The header in OpenAPI. `scope` says how long a key counts, and for what. */
 export function idempotencyParameter(scope: string, example: string) {
@@ -168,46 +179,4 @@ export const keyedOperation = {
     ),
   ],
   responseHeaders: ['Idempotent-Replayed'] as const,
-}
-
-/** @throws {ApiError} if the header is there and not well-formed. */
-export function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
-  const key = headers['idempotency-key']
-  if (key === undefined) return undefined
-  if (typeof key === 'string' && IDEMPOTENCY_KEY.test(key)) return key
-  throw invalidPayload(`The Idempotency-Key header ${RULE}.`, [{ field: 'Idempotency-Key', problem: RULE }])
-}
-
-/**
- * The request with its key; `undefined` if it has none.
- *
- * @throws {ApiError} if the header is there and not well-formed.
- */
-export function keyedRequest(request: FastifyRequest, call: KeyedCall): KeyedRequest | undefined {
-  const key = idempotencyKeyOf(request)
-  if (key === undefined) return undefined
-  return { partnerId: request.partnerId, call, key, requestHash: hashOf(request.body) }
-}
-
-/** An absent field and `null` are the same request, so a release that adds an optional field makes no conflicts. */
-function hashOf(body: unknown): string {
-  const present = JSON.stringify(body, (_, value: unknown) => value ?? undefined)
-  return createHash('sha256').update(present).digest('hex')
-}
-
-/**
- * Answers a request, or repeats what an earlier one with its key was answered, and says so in a header.
- *
- * @throws {ApiError} IDEMPOTENCY_CONFLICT
- */
-export async function answerOnce<Answer extends object>(
-  sql: Sql,
-  call: KeyedCall,
-  [request, reply]: readonly [FastifyRequest, FastifyReply],
-  work: (sql: Sql, keep: Keep<Answer>) => Promise<Answer>,
-) {
-  const given = await once(sql, keyedRequest(request, call), work)
-  if (given.kind === 'conflict') throw new ApiError('IDEMPOTENCY_CONFLICT')
-  if (given.kind === 'replayed') reply.header('idempotent-replayed', 'true')
-  return given
 }

@@ -6,11 +6,9 @@ import { ApiError, invalidPayload } from './errors.ts'
 /** How many arrays and objects a JSON text from outside may have inside one another. */
 const DEEPEST_JSON = 32
 
-const codeOf = (sign: string) => sign.charCodeAt(0)
-const QUOTE = codeOf('"')
-const BACKSLASH = codeOf('\\')
-const OPENING = ['[', '{'].map(codeOf)
-const CLOSING = [']', '}'].map(codeOf)
+const [QUOTE, BACKSLASH, ...brackets] = Buffer.from('"\\[{]}')
+const OPENING = brackets.slice(0, 2)
+const CLOSING = brackets.slice(2)
 
 /** Whether JSON in UTF-8 is nested deeper than that. For what is not JSON, the answer may be wrong. */
 export function isTooDeep(json: Uint8Array): boolean {
@@ -27,8 +25,6 @@ export function isTooDeep(json: Uint8Array): boolean {
   return false
 }
 
-const BYTE_ORDER_MARK = /^\uFEFF/
-
 /** Accepts only JSON in UTF-8, and not nested too deep. Invalid bodies are rejected, never repaired. */
 export const jsonBody = plugin(async (app) => {
   app.removeAllContentTypeParsers()
@@ -36,9 +32,8 @@ export const jsonBody = plugin(async (app) => {
     'application/json',
     { parseAs: 'buffer' },
     async ({ headers }: FastifyRequest, bytes: Buffer) => {
-      if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
+      if ((headers['content-encoding'] ?? 'identity') !== 'identity')
         throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without Content-Encoding.')
-      }
       return parse(bytes)
     },
   )
@@ -51,7 +46,7 @@ function parse(bytes: Buffer): unknown {
   if (isTooDeep(bytes))
     throw invalidPayload(`The request body is nested more than ${DEEPEST_JSON} levels deep.`)
   try {
-    return JSON.parse(bytes.toString('utf8').replace(BYTE_ORDER_MARK, ''))
+    return JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/, ''))
   } catch {
     throw invalidPayload('The request body is not valid JSON.')
   }

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { ApiError, errorCatalogue, type ErrorCode, failureBody } from './errors.ts'
-import { openEnum, refTo } from './json-schema.ts'
+import { openEnum, refTo } from './schemas.ts'
 
 /** Errors that any request can get, and those of a request with a body. */
-const everywhere: ErrorCode[] = [
+const everywhere = [
   'AUTH_FAILED',
   'HTTPS_REQUIRED',
   'RATE_LIMITED',
   'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',
-]
-const withBody: ErrorCode[] = ['INVALID_PAYLOAD', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
+] as const
+const withBody = ['INVALID_PAYLOAD', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const
 
 const codes = Object.keys(errorCatalogue) as ErrorCode[]
 const code = openEnum(
@@ -76,11 +76,6 @@ export const commonHeaders = {
     schema: { type: 'integer', minimum: 1 },
     example: 30,
   },
-  'WWW-Authenticate': {
-    description: 'The scheme to authenticate by.',
-    required: true,
-    schema: { type: 'string', const: 'Service-Key' },
-  },
   'Idempotent-Replayed': {
     description:
       '`true` if this is the response to an earlier request with the same `Idempotency-Key`; else absent.',
@@ -89,22 +84,24 @@ export const commonHeaders = {
   },
 }
 
-export type ResponseHeader = keyof typeof commonHeaders
+/** Values by the name that the reference shows. */
+type Examples = Record<string, object>
 
-/** Those of every response, and `others`. */
-const headersOf = (others: readonly ResponseHeader[] = []) =>
-  Object.fromEntries(
+/** A response in JSON. Each has an `X-Request-Id`, and may have `others`. */
+const responseOf = (
+  description: string,
+  schemaId: string,
+  examples: Examples,
+  others: readonly (keyof typeof commonHeaders)[] = [],
+) => ({
+  description,
+  headers: Object.fromEntries(
     ['X-Request-Id', ...others].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-  )
+  ),
+  content: jsonOf(schemaId, examples),
+})
 
-const ownHeaders: Partial<Record<ErrorCode, ResponseHeader>> = {
-  AUTH_FAILED: 'WWW-Authenticate',
-  RATE_LIMITED: 'Retry-After',
-  SERVICE_UNAVAILABLE: 'Retry-After',
-}
-
-/** JSON of a schema, with values by the name that the reference shows. */
-const jsonOf = (schemaId: string, examples: Record<string, object>) => ({
+const jsonOf = (schemaId: string, examples: Examples) => ({
   'application/json': {
     schema: { $ref: refTo(schemaId) },
     examples: Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }])),
@@ -112,20 +109,17 @@ const jsonOf = (schemaId: string, examples: Record<string, object>) => ({
 })
 
 /** One response for all errors of a status. */
-const responseOf = (errors: readonly ApiError[]) => ({
-  description: errors.map((error) => `\`${error.code}\`: ${error.message}`).join('\n\n'),
-  headers: headersOf(errors.flatMap((error) => ownHeaders[error.code] ?? [])),
-  content: jsonOf(
-    'Failure',
-    Object.fromEntries(
-      errors.map((error) => [error.code, failureBody(error.code, error.message, error.details)]),
-    ),
-  ),
-})
+function failureOf(errors: readonly ApiError[]): object {
+  const description = errors.map((error) => `\`${error.code}\`: ${error.message}`).join('\n\n')
+  const examples = errors.map((error) => [error.code, failureBody(error.code, error.message, error.details)])
+  const mustWait = errors.some(({ status }) => status === 429 || status === 503)
+  const headers = mustWait ? (['Retry-After'] as const) : []
+  return responseOf(description, 'Failure', Object.fromEntries(examples) as Examples, headers)
+}
 
 /** Error responses by code, shared by all operations. */
 export const failureResponses = Object.fromEntries(
-  codes.map((each) => [each, responseOf([new ApiError(each)])]),
+  codes.map((each) => [each, failureOf([new ApiError(each)])]),
 )
 
 /** The error responses of an operation by status: the shared ones, and `errors` in their place or beside them. */
@@ -134,16 +128,14 @@ function failuresOf(errors: readonly ApiError[], hasBody: boolean): Record<strin
   // a later one of the same code says more
   const byCode = new Map([...shared, ...errors].map((error) => [error.code, error]))
   const byStatus = Map.groupBy(byCode.values(), ({ status }) => status)
-  return Object.fromEntries(
-    Array.from(byStatus, ([status, found]) => [status, sharedOf(found) ?? responseOf(found)]),
-  )
+  return Object.fromEntries(Array.from(byStatus, ([status, found]) => [status, sharedOr(found)]))
 }
 
 /** A reference to the shared response, if it says all that there is to say. */
-function sharedOf([error, ...others]: readonly ApiError[]): object | undefined {
-  if (error === undefined || others.length > 0) return undefined
-  const isShared = error.message === errorCatalogue[error.code].message
-  return isShared ? { $ref: `#/components/responses/${error.code}` } : undefined
+function sharedOr(errors: readonly ApiError[]): object {
+  const [only] = errors
+  const isShared = errors.length === 1 && only?.message === errorCatalogue[only?.code ?? 'NOT_FOUND'].message
+  return isShared ? { $ref: `#/components/responses/${only.code}` } : failureOf(errors)
 }
 
 declare module 'fastify' {
@@ -159,9 +151,6 @@ interface Described {
   'x-parts': { parameters?: object[]; requestBody?: object; responses: object }
 }
 
-/** Values by the name that the reference shows. */
-type Examples = Record<string, object>
-
 interface Operation<Body, Response> {
   operationId: string
   tags: ['Leads' | 'Endpoint' | 'Deliveries' | 'Sandbox' | 'Service']
@@ -176,7 +165,7 @@ interface Operation<Body, Response> {
   response: Response
   responseDescription: string
   /** Beside those of every response. */
-  responseHeaders?: readonly ResponseHeader[]
+  responseHeaders?: readonly (keyof typeof commonHeaders)[]
   responseExamples: Examples
   /** The errors of this route, with their messages, beside those that every request can get. */
   errors?: readonly ApiError[]
@@ -202,11 +191,7 @@ export function operation<Response extends z.ZodType, Body extends z.ZodType | u
       ...(parameters && { parameters }),
       ...(body && { requestBody: { required: true, content: jsonOf(request, bodyExamples) } }),
       responses: {
-        200: {
-          description: responseDescription,
-          headers: headersOf(responseHeaders),
-          content: jsonOf(answer, responseExamples),
-        },
+        200: responseOf(responseDescription, answer, responseExamples, responseHeaders),
         ...failuresOf(errors, body !== undefined),
       },
     },

@@ -3,10 +3,38 @@ import type { OptionalField, requiredFields } from '../leads/lead-fields.ts'
 import { statuses } from '../leads/milestones.ts'
 import { anyCloseReasonNames, closeReasons, serviceCloseReasons } from '../leads/reasons.ts'
 import { environments } from '../values.ts'
-import { type Fault, invalidRequest, unknownLead } from './errors.ts'
+import { invalidRequest, unknownLead } from './errors.ts'
+import { notAmong } from './failures.ts'
 import { id, integer, ownLeadId } from './fields.ts'
-import { openEnum } from './json-schema.ts'
-import { notAmong } from './unknown-fields.ts'
+
+/** Where OpenAPI keeps the schema of this name. */
+export const refTo = (schemaId: string) => `#/components/schemas/${schemaId}`
+
+/** Names of which some are added later: a generated client that knows today's only would refuse a whole response. */
+export const openEnum = (schemaId: string, names: readonly string[], description: string) =>
+  z.union([z.enum(names), z.string()]).meta({ id: schemaId, description })
+
+/** One of the schemas in `oneOf`, which a field tells apart; what is none of them is of the last, whose values are later ones. */
+export const discriminated = (
+  unionId: string,
+  field: string,
+  kinds: readonly { schemaId: string; names: readonly string[]; schema: z.ZodType }[],
+  others: z.ZodType,
+  description?: string,
+) =>
+  z.xor([...kinds.map(({ schema }) => schema), others]).meta({
+    id: unionId,
+    ...(description && { description }),
+    discriminator: {
+      propertyName: field,
+      mapping: Object.fromEntries(
+        kinds.flatMap(({ schemaId, names }) => names.map((name) => [name, refTo(schemaId)])),
+      ),
+    },
+  })
+
+/** In examples only: what the reference signs its example webhooks with. */
+export const EXAMPLE_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
 
 /** Fields that several responses and webhooks have, with what the reference says of each. */
 
@@ -52,29 +80,18 @@ export const leadFieldMeanings: Record<OptionalField | (typeof requiredFields)[n
   notes: 'Why the application was declined.',
 }
 
-/** What several routes take or answer. What only one does is in that route's file. */
-
 /** The body of an extension, which takes no other fields: one that is misspelt would be ignored. */
 export function strictBody<Shape extends z.ZodRawShape>(shape: Shape, needs = '') {
-  return z.strictObject(shape, strictly(shape, `must be a JSON object${needs && `; ${needs}`}`))
+  const must = `must be a JSON object${needs && `; ${needs}`}`
+  return z.strictObject(shape, {
+    error: ({ code }) => (code === 'unrecognized_keys' ? notAmong(Object.keys(shape)) : must),
+  })
 }
 
-/** The messages of a strict object: what it `must` be, and which fields it has. */
-export const strictly = (shape: object, must: string) => ({
-  error: ({ code }: z.core.$ZodRawIssue) =>
-    code === 'unrecognized_keys' ? notAmong(Object.keys(shape)) : must,
-})
-
-/** What a rule about several fields says of each, for `faultsOf`. Their paths begin where the rule stands. */
-export const aboutFields = (...faults: readonly Fault[]) => ({ params: { faults } })
-
-/** The message of a rule that just one of two fields is sent. */
+/** The refusal of a body that has both of two fields, or neither. */
 export const eitherOr = (one: string, other: string) => ({
-  message: `must have either ${one} or ${other}, and not both`,
-  ...aboutFields(
-    { field: one, problem: `must be sent if ${other} is not, and must not be sent with it` },
-    { field: other, problem: `must be sent if ${one} is not, and must not be sent with it` },
-  ),
+  path: [one],
+  message: `or ${other} must be sent, and not both`,
 })
 
 export const leadBody = z.object({ lead_id: ownLeadId }, 'must be a JSON object; lead_id is required')

@@ -15,41 +15,36 @@ export function streamed(reply: FastifyReply, pieces: AsyncIterable<string>): ne
 /** A list that is read while it is written, page by page. */
 export type Pages = AsyncIterable<readonly unknown[]>
 
-/**
- * One JSON object in pieces, for documents that are too long to hold at once.
- *
- * @param parts its properties in their order; those that are `Pages` become arrays, whose items may have `Pages` again.
- */
-export async function* jsonPieces(parts: Readonly<Record<string, unknown>>): AsyncGenerator<string> {
-  let before = '{'
-  for (const [name, part] of Object.entries(parts)) {
-    if (part === undefined) continue
-    yield `${before}${JSON.stringify(name)}:`
-    if (isPages(part)) yield* arrayPieces(part)
-    else yield JSON.stringify(part)
-    before = ','
+/** JSON in pieces. `Pages` become arrays, in the value itself, its properties, and the items of other `Pages`. */
+export async function* jsonPieces(value: unknown): AsyncGenerator<string> {
+  if (isPages(value)) yield* listPieces(value)
+  else if (!hasPages(value)) yield JSON.stringify(value)
+  else {
+    let before = '{'
+    for (const [name, part] of Object.entries(value)) {
+      if (part === undefined) continue
+      yield `${before}${JSON.stringify(name)}:`
+      yield* jsonPieces(part)
+      before = ','
+    }
+    yield '}'
   }
-  yield before === '{' ? '{}' : '}'
 }
 
-async function* arrayPieces(pages: Pages): AsyncGenerator<string> {
+async function* listPieces(pages: Pages): AsyncGenerator<string> {
   let before = '['
   for await (const page of pages) {
-    if (page.length === 0) continue
-    yield before
-    if (page.some(hasPages)) yield* itemPieces(page)
-    else yield page.map((item) => JSON.stringify(item)).join(',\n')
-    before = ',\n'
+    // one piece for a page, if its items are small
+    const items = page.some(hasPages)
+      ? page.map(jsonPieces)
+      : [[page.map((item) => JSON.stringify(item)).join(',\n')]]
+    for (const pieces of page.length === 0 ? [] : items) {
+      yield before
+      yield* pieces
+      before = ',\n'
+    }
   }
   yield before === '[' ? '[]' : ']'
-}
-
-async function* itemPieces(items: readonly unknown[]): AsyncGenerator<string> {
-  for (const [index, item] of items.entries()) {
-    if (index > 0) yield ',\n'
-    if (hasPages(item)) yield* jsonPieces(item)
-    else yield JSON.stringify(item)
-  }
 }
 
 function hasPages(item: unknown): item is Readonly<Record<string, unknown>> {

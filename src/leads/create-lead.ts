@@ -12,7 +12,7 @@ import {
 } from '../http/idempotency.ts'
 import { operation } from '../http/operation.ts'
 import { message, success } from '../http/schemas.ts'
-import { ignoredIn, MOST_IGNORED } from '../http/unknown-fields.ts'
+import { ignoredIn, MOST_IGNORED } from '../http/failures.ts'
 import { eachField, type OptionalField, optionalFieldNames } from './lead-fields.ts'
 import {
   insertLead,

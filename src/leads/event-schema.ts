@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { type FeedEventName, LARGEST_GAIN, LEAD_CLOSED_EVENT, TIME_REMAINING } from './event-payloads.ts'
 import { type MilestoneName, milestoneNames, milestones } from './milestones.ts'
 import { timestamp } from '../http/fields.ts'
-import { discriminated, openEnum } from '../http/json-schema.ts'
-import { closeReason, leadFieldMeanings } from '../http/schemas.ts'
+import { closeReason, discriminated, leadFieldMeanings, openEnum } from '../http/schemas.ts'
 
 /** Events on the wire: one lead's history, the feed of all leads, exports and webhooks. */
 

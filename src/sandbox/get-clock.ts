@@ -1,15 +1,34 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { readLeadClock } from './lead-time.ts'
-import { ownsLead } from '../leads/read-lead.ts'
-import type { SandboxRouteDependencies } from './dependencies.ts'
+import type { Sql } from '../database/sql.ts'
 import { unknownLead } from '../http/errors.ts'
 import { ownLeadId, timestamp } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { leadErrors, leadStatus, ofLead, strictBody, success } from '../http/schemas.ts'
-import { dueOf, dueView, leadTime } from './clock-view.ts'
+import { ownsLead } from '../leads/read-lead.ts'
+import { formatTimestamp } from '../values.ts'
+import type { Clocks } from './advance-clock.ts'
+import { dueDates, type LeadClock } from './lead-clock.ts'
+import { readLeadClock } from './lead-time.ts'
 
-type Options = Pick<SandboxRouteDependencies, 'sql' | 'clocks'>
+/** A moment of a lead's time, as it is shown. */
+export const leadTime = (ms: number) => formatTimestamp(new Date(ms))
+
+export const dueView = z
+  .object({
+    what: z
+      .enum(['score_update', 'retry', 'end'])
+      .describe('`retry`: of the first open webhook. `end`: the lead is closed.'),
+    at: timestamp,
+  })
+  .meta({ id: 'Due' })
+  .nullable()
+  .describe('What is due next on the lead’s clock; `null` for nothing.')
+
+export function dueOf(clock: LeadClock): z.output<typeof dueView> {
+  const [due] = dueDates(clock)
+  return due === undefined ? null : { what: due.what, at: leadTime(due.at) }
+}
 
 const schema = operation({
   operationId: 'getClock',
@@ -49,7 +68,7 @@ const schema = operation({
 })
 
 /** POST /sandbox/get-clock: where a lead's clock is. */
-export const getClock: FastifyPluginAsyncZod<Options> = async (app, { sql, clocks }) => {
+export const getClock: FastifyPluginAsyncZod<{ sql: Sql; clocks: Clocks }> = async (app, { sql, clocks }) => {
   app.post('/sandbox/get-clock', {
     schema,
     handler: async (request) => {
@@ -59,15 +78,9 @@ export const getClock: FastifyPluginAsyncZod<Options> = async (app, { sql, clock
       const moving = await clocks.isMoving(lead)
       const clock = await readLeadClock(sql, lead)
       if (clock === undefined) throw unknownLead()
-      const data = {
-        lead_id: lead,
-        now: leadTime(clock.now),
-        offset_seconds: clock.offsetSeconds,
-        moving,
-        status: clock.status,
-        next: dueOf(clock),
-      }
-      return { success: true as const, data }
+      const { now, offsetSeconds, status } = clock
+      const data = { lead_id: lead, now: leadTime(now), offset_seconds: offsetSeconds, moving, status }
+      return { success: true as const, data: { ...data, next: dueOf(clock) } }
     },
   })
 }

@@ -1,20 +1,16 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
+import type { Sql } from '../database/sql.ts'
 import { noObject } from '../http/errors.ts'
 import { timestamp } from '../http/fields.ts'
 import { isTooDeep } from '../http/json-body.ts'
 import { operation } from '../http/operation.ts'
 import { strictBody, stringMap, success } from '../http/schemas.ts'
 import { formatTimestamp } from '../values.ts'
-import type { SinkRouteDependencies } from './dependencies.ts'
-import { sinkPath } from './receive-webhook.ts'
-import { noSink } from './set-sink.ts'
-import { findSink, readArrivals, sinkFaultNames } from './sink.ts'
+import { isOver, MOST_KEPT, noSink, sinkFaultNames, sinkPath } from './sink.ts'
 
-/** The body of a request that was signed, maybe by the partner itself; `null` for what nobody should parse. */
-function parseSigned(bytes: Buffer): unknown {
-  return isTooDeep(bytes) ? null : JSON.parse(bytes.toString('utf8'))
-}
+/** How a sink answers that was told nothing else, or no longer. */
+const USUAL = { status: 200, times: null, delay_ms: 0, fault: null, retry_after: null, ends_at: null }
 
 const sinkFault = z.enum(sinkFaultNames).nullable()
 
@@ -33,22 +29,16 @@ const webhook = z
       'What it did instead of answering at once and as a whole; `null` if it answered.',
     ),
     headers: stringMap,
-    body: z.string().describe('The bytes that were signed; if the signature is not valid, their beginning.'),
+    body: z.string().describe('The bytes that were signed.'),
     event: z.unknown().describe('The body, parsed; `null` if its signature is not valid.'),
   })
   .meta({ id: 'SinkWebhook' })
-
-type Options = Pick<SinkRouteDependencies, 'sql' | 'sinkBase'>
-
-/** How a sink answers that was told nothing else, or no longer. */
-const USUAL = { status: 200, times: null, delay_ms: 0, fault: null, retry_after: null, ends_at: null }
 
 const schema = operation({
   operationId: 'getSink',
   tags: ['Sandbox'],
   summary: 'Read the webhooks at the sink',
-  description:
-    'Returns the last 100 webhooks that arrived at your sink, newest first, and how it answers; and among them the last 20 requests whose signature is not valid.',
+  description: 'Returns the last 100 webhooks that arrived at your sink, newest first, and how it answers.',
   body: strictBody({}).describe('Empty.'),
   bodyExamples: { nothing: {} },
   response: z.object({
@@ -66,9 +56,7 @@ const schema = operation({
         ends_at: timestamp
           .nullable()
           .describe('When it answers 200 again, whatever is left; `null` for never.'),
-        webhooks: z
-          .array(webhook)
-          .describe('The last 100, and the last 20 whose signature is not valid; newest first.'),
+        webhooks: z.array(webhook).describe('The last 100, newest first.'),
       })
       .meta({ id: 'Sink' }),
   }),
@@ -78,12 +66,7 @@ const schema = operation({
       success: true,
       data: {
         url: 'https://sandbox.example.com/v1/sandbox/sinks/7d1f0e9c2b3a4d5e6f708192a3b4c5d6',
-        status: 200,
-        times: null,
-        delay_ms: 0,
-        fault: null,
-        retry_after: null,
-        ends_at: null,
+        ...USUAL,
         webhooks: [
           {
             webhook_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
@@ -106,47 +89,47 @@ const schema = operation({
 })
 
 /** POST /sandbox/get-sink: what arrived at the sink. */
-export const getSink: FastifyPluginAsyncZod<Options> = async (app, { sql, sinkBase }) => {
+export const getSink: FastifyPluginAsyncZod<{ sql: Sql; sinkBase: () => string }> = async (
+  app,
+  { sql, sinkBase },
+) => {
   app.post('/sandbox/get-sink', {
     schema,
     handler: async ({ partnerId }) => {
-      const found = await findSink(sql, partnerId)
+      const found = await sql
+        .selectFrom('sinks')
+        .select(['token', 'status', 'times_left as times', 'delay_ms', 'fault', 'retry_after', 'ends_at'])
+        .select(isOver.as('isOver'))
+        .where('partner_id', '=', partnerId)
+        .executeTakeFirst()
       if (found === undefined) throw noSink()
-      const { token, status, times, delayMs, fault, retryAfter, endsAt, isOver } = found
-      const arrivals = await readArrivals(sql, partnerId)
-      return {
-        success: true as const,
-        data: {
-          url: `${sinkBase()}${sinkPath(token)}`,
-          ...(isOver
-            ? USUAL
-            : {
-                status,
-                times,
-                delay_ms: delayMs,
-                fault,
-                retry_after: retryAfter,
-                ends_at: endsAt && formatTimestamp(endsAt),
-              }),
-          webhooks: arrivals.map(toWire),
-        },
+      const { token, isOver: hasEnded, ...told } = found
+      const arrivals = await sql
+        .selectFrom('sink_webhooks')
+        .select(['received_at', 'webhook_id', 'attempt', 'headers', 'body', 'problem', 'status'])
+        .select(['delay_ms', 'fault'])
+        .where('partner_id', '=', partnerId)
+        .orderBy('id', 'desc')
+        .limit(MOST_KEPT)
+        .execute()
+      const data = {
+        url: `${sinkBase()}${sinkPath(token)}`,
+        ...(hasEnded || (told.times !== null && told.times <= 0)
+          ? USUAL
+          : { ...told, ends_at: told.ends_at && formatTimestamp(told.ends_at) }),
+        webhooks: arrivals.map((arrival) => ({
+          ...arrival,
+          received_at: formatTimestamp(arrival.received_at),
+          verified: arrival.problem === null,
+          event: arrival.problem === null ? parseSigned(arrival.body) : null,
+        })),
       }
+      return { success: true as const, data }
     },
   })
 }
 
-type Arrival = Awaited<ReturnType<typeof readArrivals>>[number]
-
-const toWire = (arrival: Arrival) => ({
-  webhook_id: arrival.webhook_id,
-  headers: arrival.headers,
-  body: arrival.body,
-  status: arrival.status,
-  delay_ms: arrival.delay_ms,
-  fault: arrival.fault,
-  attempt: arrival.attempt,
-  received_at: formatTimestamp(arrival.received_at),
-  verified: arrival.problem === null,
-  problem: arrival.problem,
-  event: arrival.problem === null ? parseSigned(Buffer.from(arrival.body)) : null,
-})
+/** The partner may have signed it itself: `null` for what nobody should parse. */
+function parseSigned(body: string): unknown {
+  return isTooDeep(Buffer.from(body)) ? null : JSON.parse(body)
+}

@@ -4,25 +4,17 @@ import { DAY_MS } from '../values.ts'
 
 /** The furthest that a sandbox moves a lead's clock, all of its moves together. */
 export const MOST_YEARS = 20
-
-/** The same in milliseconds. */
 export const MOST_AHEAD_MS = MOST_YEARS * 365.25 * DAY_MS
-
+/** The furthest that one request moves it. */
+export const MOST_DAYS = 730
 /** How many clocks of a partner's leads may move at a time. */
 export const MOST_ADVANCES = 10
 
-/** What moves a lead's clock, for operators. */
-export const describeAdvance = (leadId: number, target: AdvanceRequest['target']) =>
-  `move the clock of lead ${leadId} to ${target === 'next_retry' ? 'the next retry' : `${toMinute(target)} UTC`}`
-
-const toMinute = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
-
-/** The furthest that one request moves a lead's clock. */
-export const MOST_DAYS = 730
-
 /** What a sandbox's clock may be advanced to. */
 export const clockStops = ['next_score_update', 'next_retry', 'end'] as const
-export type ClockStop = (typeof clockStops)[number]
+
+/** How far to advance a clock: a number of days, or until something is due. */
+export type ClockTarget = { days: number } | { to: (typeof clockStops)[number] }
 
 /** Where a lead stands on its own clock. Dates in milliseconds of the lead's time. */
 export interface LeadClock {
@@ -33,11 +25,6 @@ export interface LeadClock {
   offsetSeconds: number
   /** Also if it is erased. */
   isClosed: boolean
-  isErased: boolean
-  /** It has as many events as a sandbox records. */
-  isFull: boolean
-  /** A webhook waits because the endpoint is paused: it is not `open`. */
-  isHeld: boolean
   /** `escrow_funded`; `null` before it. */
   anchor: number | null
   /** The last of the timer's score updates that is recorded; 0 before the first. */
@@ -48,8 +35,27 @@ export interface LeadClock {
   open: { failures: number; nextAttemptAt: number; isLeased: boolean } | null
 }
 
-/** How far to advance a clock: a number of days, or until something is due. */
-export type ClockTarget = { days: number } | { to: ClockStop }
+export interface Due {
+  what: 'score_update' | 'retry' | 'end'
+  at: number
+}
+
+/** All that falls due on a lead's clock, the first of it first. Of score updates that are overdue, only the latest comes. */
+export function dueDates({ now, isClosed, anchor, lastPeriod, endsAt, open }: LeadClock): Due[] {
+  const dates: Due[] = []
+  if (open !== null && open.failures > 0) dates.push({ what: 'retry', at: open.nextAttemptAt })
+  if (!isClosed && endsAt !== null) dates.push({ what: 'end', at: endsAt })
+  if (!isClosed && endsAt === null && anchor !== null)
+    dates.push({ what: 'score_update', at: scoreDate(anchor, duePeriod(anchor, lastPeriod + 1, now)) })
+  return dates.toSorted((one, other) => one.at - other.at)
+}
+
+/** Whether something is due that has not happened yet, or is happening. */
+export function isBusy(clock: LeadClock): boolean {
+  const { open, now } = clock
+  if (open !== null && (open.isLeased || open.nextAttemptAt <= now)) return true
+  return dueDates(clock).some(({ at }) => at <= now)
+}
 
 const dueOfStop = { next_score_update: 'score_update', next_retry: 'retry', end: 'end' } as const
 
@@ -62,32 +68,6 @@ export function targetOf(clock: LeadClock, target: ClockTarget): number | undefi
 /** The furthest moment of its time that a lead's clock can be moved to, in milliseconds. */
 export const furthestOf = ({ now, offsetSeconds }: LeadClock): number =>
   now - offsetSeconds * 1000 + MOST_AHEAD_MS
-
-export interface Due {
-  what: 'score_update' | 'retry' | 'end'
-  at: number
-}
-
-/** All that falls due on a lead's clock, the first of it first. */
-export function dueDates({ now, isClosed, anchor, lastPeriod, endsAt, open }: LeadClock): Due[] {
-  const dates: Due[] = []
-  if (open !== null && open.failures > 0) dates.push({ what: 'retry', at: open.nextAttemptAt })
-  if (!isClosed && endsAt !== null) dates.push({ what: 'end', at: endsAt })
-  if (!isClosed && endsAt === null && anchor !== null)
-    dates.push({ what: 'score_update', at: scoreDate(anchor, nextPeriod({ anchor, lastPeriod, now })) })
-  return dates.toSorted((one, other) => one.at - other.at)
-}
-
-/** The period of the timer's next score update: those that are overdue are left out but for the latest. */
-const nextPeriod = ({ anchor, lastPeriod, now }: Pick<LeadClock, 'anchor' | 'lastPeriod' | 'now'>) =>
-  duePeriod(anchor ?? 0, lastPeriod + 1, now)
-
-/** Whether something is due that has not happened yet, or is happening. */
-export function isBusy(clock: LeadClock): boolean {
-  const { open, now } = clock
-  if (open !== null && (open.isLeased || open.nextAttemptAt <= now)) return true
-  return dueDates(clock).some(({ at }) => at <= now)
-}
 
 /** The end of a lead's history when its clock began to move. */
 export interface ClockStart {
@@ -141,4 +121,13 @@ export interface ClockPassed extends Advance {
   offset: number
   /** `null` once it is there, or has stopped. */
   next: ClockStep | null
+}
+
+/** What moves a lead's clock, for operators. */
+export function describeAdvance(leadId: number, target: AdvanceRequest['target']): string {
+  const to =
+    target === 'next_retry'
+      ? 'the next retry'
+      : `${new Date(target).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  return `move the clock of lead ${leadId} to ${to}`
 }

@@ -3,7 +3,6 @@ import type { Sql } from '../database/sql.ts'
 import { countedOf, isLeased } from '../deliveries/delivery.ts'
 import type { InHistory } from '../leads/event-payloads.ts'
 import { leadsNow, takesNoMore } from '../leads/lead.ts'
-import { MOST_EVENTS } from '../leads/recording-decision.ts'
 import { endOf } from '../leads/score-dates.ts'
 import { openBorrower } from '../leads/sealed-lead.ts'
 import { type ClockStart, type Due, dueDates, type Happened, type LeadClock } from './lead-clock.ts'
@@ -61,63 +60,56 @@ export async function clockStart(sql: Sql, leadId: number): Promise<ClockStart> 
  * A lead's events since then, and its attempts that began since then and have ended, by the lead's time.
  *
  * @param offsetSeconds the lead's offset when the attempts were made: they keep our time. One that sent its event at
- *   once gets that event's date. If absent, the clock has moved between them, and all others are left out.
+ *   once gets that event's date.
  * @returns also from where to go on the next time.
  */
 export async function happenedSince(
   sql: Sql,
   leadId: number,
   since: ClockStart,
-  offsetSeconds?: number,
+  offsetSeconds: number,
 ): Promise<{ happened: Happened[]; since: ClockStart }> {
-  const events = await eventsSince(sql, leadId, since.position)
-  const attempts = await attemptsSince(sql, leadId, since.at)
-  const createdAt = new Map(events.map(({ eventId, at }) => [eventId, at]))
-  const happened: Happened[] = [
-    ...events.map(({ position: _, ...event }) => ({ what: 'event' as const, ...event })),
-    ...attempts.flatMap(({ startedAt, startedAtExactly: _, ...attempt }) => {
+  const events = await sql
+    .selectFrom('lead_events')
+    .leftJoin('deliveries', 'deliveries.event_id', 'lead_events.id')
+    .select(['lead_events.id as eventId', 'event_name as eventName', 'created_at', 'sequence', 'position'])
+    .where('lead_events.lead_id', '=', leadId)
+    .where('position', '>', since.position)
+    .$narrowType<{ eventName: InHistory['event_name']; position: number }>()
+    .orderBy('position')
+    .execute()
+  const attempts = await sql
+    .selectFrom('attempts')
+    .innerJoin('deliveries', 'deliveries.event_id', 'attempts.event_id')
+    .innerJoin('lead_events', 'lead_events.id', 'attempts.event_id')
+    .select(['attempts.event_id as eventId', 'event_name as eventName', 'sequence', 'number as attempt'])
+    .select(['attempts.status', 'error_code as errorCode', 'started_at'])
+    .select(raw<string>`started_at::text`.as('exactly'))
+    .where('deliveries.lead_id', '=', leadId)
+    .$narrowType<{ eventName: InHistory['event_name'] }>()
+    .where('started_at', '>', raw<Date>`${since.at}::timestamptz`)
+    .where('finished_at', 'is not', null)
+    .orderBy('started_at')
+    .execute()
+  const createdAt = new Map(events.map((event) => [event.eventId, event.created_at.getTime()]))
+  const happened = [
+    ...events.map(({ position: _, created_at: at, ...event }): Happened => ({
+      what: 'event',
+      at: at.getTime(),
+      ...event,
+    })),
+    ...attempts.map(({ started_at: startedAt, exactly: _, ...attempt }): Happened => {
       const atOnce = attempt.attempt === 1 ? createdAt.get(attempt.eventId) : undefined
-      const moved = offsetSeconds === undefined ? undefined : startedAt.getTime() + offsetSeconds * 1000
-      const at = atOnce ?? moved
-      return at === undefined ? [] : { what: 'webhook' as const, at, ...attempt }
+      return { what: 'webhook', at: atOnce ?? startedAt.getTime() + offsetSeconds * 1000, ...attempt }
     }),
   ]
   return {
     happened: happened.toSorted((one, other) => one.at - other.at),
     since: {
       position: events.at(-1)?.position ?? since.position,
-      at: attempts.at(-1)?.startedAtExactly ?? since.at,
+      at: attempts.at(-1)?.exactly ?? since.at,
     },
   }
-}
-
-async function eventsSince(sql: Sql, leadId: number, position: number) {
-  const rows = await sql
-    .selectFrom('lead_events')
-    .leftJoin('deliveries', 'deliveries.event_id', 'lead_events.id')
-    .select(['lead_events.id as eventId', 'event_name as eventName', 'created_at', 'sequence', 'position'])
-    .where('lead_events.lead_id', '=', leadId)
-    .where('position', '>', position)
-    .$narrowType<{ eventName: InHistory['event_name']; position: number }>()
-    .orderBy('position')
-    .execute()
-  return rows.map(({ created_at: createdAt, ...event }) => ({ at: createdAt.getTime(), ...event }))
-}
-
-function attemptsSince(sql: Sql, leadId: number, startedAfter: string) {
-  return sql
-    .selectFrom('attempts')
-    .innerJoin('deliveries', 'deliveries.event_id', 'attempts.event_id')
-    .innerJoin('lead_events', 'lead_events.id', 'attempts.event_id')
-    .select(['attempts.event_id as eventId', 'event_name as eventName', 'sequence', 'number as attempt'])
-    .select(['attempts.status', 'error_code as errorCode', 'started_at as startedAt'])
-    .select(raw<string>`started_at::text`.as('startedAtExactly'))
-    .where('deliveries.lead_id', '=', leadId)
-    .$narrowType<{ eventName: InHistory['event_name'] }>()
-    .where('started_at', '>', raw<Date>`${startedAfter}::timestamptz`)
-    .where('finished_at', 'is not', null)
-    .orderBy('started_at')
-    .execute()
 }
 
 const counted = countedOf('deliveries', 'endpoints')
@@ -132,8 +124,7 @@ export async function readLeadClock(sql: Sql, leadId: number): Promise<LeadClock
           .selectFrom('deliveries')
           .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
           .select([counted.failures.as('failures'), counted.nextAttemptAt.as('next_attempt_at')])
-          .select('endpoints.state as endpoint_state')
-          .select(isLeased.as('is_leased'))
+          .select(['endpoints.state as endpoint_state', isLeased.as('is_leased')])
           .whereRef('deliveries.lead_id', '=', 'leads.id')
           .where('deliveries.state', '=', 'pending')
           .orderBy('sequence')
@@ -141,48 +132,38 @@ export async function readLeadClock(sql: Sql, leadId: number): Promise<LeadClock
           .as('open'),
       (join) => join.onTrue(),
     )
-    .select(['leads.status', 'clock_offset', 'anchor_at', 'failures', 'next_attempt_at'])
-    .select(['endpoint_state', 'is_leased'])
-    .select(takesNoMore.as('is_closed'))
-    .select(raw<boolean>`erased_at is not null`.as('is_erased'))
-    .select(raw<boolean>`next_position > ${MOST_EVENTS}`.as('is_full'))
+    .select(['status', 'clock_offset', 'anchor_at', 'failures', 'next_attempt_at', 'endpoint_state'])
+    .select(['is_leased', takesNoMore.as('is_closed')])
     .select(raw<Date>`clock_timestamp()`.as('now'))
-    .select((eb) => [
-      eb
-        .selectFrom('lead_events')
-        .select((events) => events.fn.max('score_period').as('p'))
-        .whereRef('lead_id', '=', 'leads.id')
-        .as('last_period'),
-      eb
-        .selectFrom('lead_events')
-        .select('created_at')
-        .whereRef('lead_id', '=', 'leads.id')
-        .where('dedupe_key', '=', 'mortgage_ready')
-        .as('ready_at'),
-    ])
+    .select(
+      raw<number>`(
+      select coalesce(max(score_period), 0) from lead_events where lead_id = leads.id)`.as('last_period'),
+    )
+    .select(
+      raw<Date | null>`(
+      select created_at from lead_events
+      where lead_id = leads.id and dedupe_key = 'mortgage_ready')`.as('ready_at'),
+    )
     .where('leads.id', '=', leadId)
     .executeTakeFirst()
   if (row === undefined) return undefined
-  const ahead = row.clock_offset * 1000
-  const isHeld = row.endpoint_state === 'paused'
+  const { next_attempt_at: nextAttemptAt, clock_offset: offsetSeconds } = row
+  const ahead = offsetSeconds * 1000
   return {
     leadId,
     status: row.status,
     now: row.now.getTime() + ahead,
-    offsetSeconds: row.clock_offset,
+    offsetSeconds,
     isClosed: row.is_closed,
-    isErased: row.is_erased,
-    isFull: row.is_full,
-    isHeld,
     anchor: row.anchor_at?.getTime() ?? null,
-    lastPeriod: row.last_period ?? 0,
+    lastPeriod: row.last_period,
     endsAt: endOf(row.ready_at),
     open:
-      row.next_attempt_at === null || isHeld
+      nextAttemptAt === null || row.endpoint_state === 'paused'
         ? null
         : {
             failures: row.failures ?? 0,
-            nextAttemptAt: row.next_attempt_at.getTime() + ahead,
+            nextAttemptAt: nextAttemptAt.getTime() + ahead,
             isLeased: row.is_leased ?? false,
           },
   }

@@ -1,99 +1,148 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { RouteDependencies } from '../http/dependencies.ts'
-import { ApiError } from '../http/errors.ts'
+import { sql as raw } from 'kysely'
+import type { Sql } from '../database/sql.ts'
+import { receivedSecrets } from '../endpoints/secrets.ts'
+import { ApiError, retryLater } from '../http/errors.ts'
 import { problemOf } from '../webhooks/signature.ts'
-import {
-  findSinkByToken,
-  isToken,
-  keepArrival,
-  SINK_PATH,
-  type SinkFault,
-  takeAnswer,
-  type TakenAnswer,
-} from './sink.ts'
-
-const BYTE_EVERY_MS = 1000
-
-/** Answers a webhook as no endpoint should. The connection is not used again. */
-function answerBadly(reply: FastifyReply, fault: SinkFault, status: number, body: object): FastifyReply {
-  reply.hijack()
-  const { raw } = reply
-  const { socket } = raw
-  const text = JSON.stringify(body)
-  if (fault === 'resets') {
-    // below TLS there is no socket to reset
-    if (socket !== null && 'encrypted' in socket) socket.destroy()
-    else socket?.resetAndDestroy()
-    return reply
-  }
-  raw.writeHead(status, { 'content-type': 'application/json', 'content-length': text.length })
-  if (fault === 'answers_half') {
-    raw.write(text.slice(0, text.length / 2), () => socket?.destroy())
-    return reply
-  }
-  let sent = 0
-  const sending = setInterval(() => {
-    sent += 1
-    if (sent < text.length) raw.write(text.slice(sent - 1, sent))
-    else raw.end(text.slice(sent - 1))
-  }, BYTE_EVERY_MS)
-  raw.once('close', () => clearInterval(sending))
-  raw.flushHeaders()
-  return reply
-}
-
-type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys'>
-
-/** The path of a sink, below `/v1`. */
-export const sinkPath = (token: string) => `${SINK_PATH}${token}`
+import { fewAtATime } from './advance-clock.ts'
+import { isOver, MOST_KEPT, type SinkFault, sinkPath } from './sink.ts'
 
 /** More than our webhooks have. */
 const MOST_BYTES = 16 * 1024
-/** Of webhooks and of all else together, and of what no secret signed. */
-const MOST_A_MINUTE = { arrivals: 6000, unsigned: 60 }
+const MOST_A_MINUTE = 6000
+/** More than our workers send a partner at a time. */
+const MOST_IN_FLIGHT = 20
 
+interface Answer {
+  status: number
+  delayMs: number
+  fault: SinkFault | null
+  /** In seconds. */
+  retryAfter: number | null
+}
+
+const usual: Answer = { status: 200, delayMs: 0, fault: null, retryAfter: null }
 /** For what is not signed. */
-const REFUSAL: TakenAnswer = { status: 400, delayMs: 0, fault: null, retryAfter: null }
+const refusal: Answer = { ...usual, status: 400 }
+
+interface Options {
+  sql: Sql
+  encryptionKeys: readonly Buffer[]
+}
 
 /**
  * POST /sandbox/sinks/{token}: an endpoint for partners that have none. It verifies what arrives as a partner should,
- * keeps it, and answers as it was told. What is not signed is not parsed, and only its beginning is kept.
+ * keeps it, and answers as it was told. It is not in the reference: the worker calls it.
  */
-export const sink: FastifyPluginAsync<Options> = async (app, { sql, encryptionKeys }) => {
+export const receiveWebhook: FastifyPluginAsync<Options> = async (app, { sql, encryptionKeys }) => {
   // decoded: a path can be written in many ways
   const tokenOf = ({ params }: FastifyRequest) => (params as { token: string }).token
-  const limitArrivals = app.limitArrivals(MOST_A_MINUTE.arrivals, tokenOf)
-  const limitUnsigned = app.limitArrivals(MOST_A_MINUTE.unsigned, tokenOf)
+  const limitArrivals = app.limitArrivals(MOST_A_MINUTE, tokenOf)
+  const takePlace = fewAtATime(MOST_IN_FLIGHT, () =>
+    retryLater('RATE_LIMITED', `The sink answers ${MOST_IN_FLIGHT} requests at a time.`, 1),
+  )
   // the signature is over the bytes as they came
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => bytes)
-  app.post<{ Params: { token: string } }>(sinkPath(':token'), {
-    // not in the reference: it is the worker that calls it
-    handler: async (request, reply) => {
-      const { token } = request.params
-      const isOne = isToken(token)
-      if (isOne) await limitArrivals(request)
-      const found = isOne ? await findSinkByToken(sql, token, encryptionKeys) : undefined
-      if (found === undefined) {
-        await app.limitAddress(request)
-        throw new ApiError('NOT_FOUND', 'There is no such sink.')
-      }
-      const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-      const headers = Object.fromEntries(
-        Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
-      )
-      const problem = faultOf(found.secrets, bytes, headers) ?? null
-      if (problem !== null) await limitUnsigned(request)
-      const answer: TakenAnswer = problem === null ? await takeAnswer(sql, found.partnerId) : REFUSAL
-      await keepArrival(sql, found.partnerId, { headers, body: bytes.toString('utf8'), problem, ...answer })
-      await delay(answer.delayMs)
-      const isTaken = problem === null && answer.status < 300
-      const body = { success: isTaken, verified: problem === null, answer: explain(problem, answer.status) }
-      if (answer.fault !== null) return answerBadly(reply, answer.fault, answer.status, body)
-      if (answer.retryAfter !== null) reply.header('retry-after', String(answer.retryAfter))
-      return reply.code(answer.status).send(body)
-    },
+  app.post(sinkPath(':token'), async (request, reply) => {
+    const token = tokenOf(request)
+    const isToken = /^[\da-f]{32}$/.test(token)
+    if (isToken) {
+      takePlace(token, reply)
+      await limitArrivals(request)
+    }
+    const sink = isToken ? await findSink(sql, token) : undefined
+    if (sink === undefined) {
+      await app.limitAddress(request)
+      throw new ApiError('NOT_FOUND', 'There is no such sink.')
+    }
+    const { partnerId, endpointId } = sink
+    const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+    )
+    const body = bytes.toString('utf8')
+    const problem =
+      bytes.length > MOST_BYTES
+        ? `a webhook has at most ${MOST_BYTES / 1024} KiB`
+        : (problemOf(await receivedSecrets(sql, endpointId, encryptionKeys), body, headers) ?? null)
+    const answer = problem === null ? await takeAnswer(sql, partnerId) : refusal
+    await keepArrival(sql, partnerId, { headers, body: body.slice(0, MOST_BYTES), problem, answer })
+    await waitWhileHeld(answer.delayMs, reply)
+    const isTaken = problem === null && answer.status < 300
+    const said = { success: isTaken, verified: problem === null, answer: explain(problem, answer.status) }
+    if (answer.fault !== null) return answerBadly(reply, answer.fault, answer.status, said)
+    if (answer.retryAfter !== null) reply.header('retry-after', String(answer.retryAfter))
+    return reply.code(answer.status).send(said)
+  })
+}
+
+const findSink = (sql: Sql, token: string) =>
+  sql
+    .selectFrom('sinks')
+    .innerJoin('endpoints', 'endpoints.partner_id', 'sinks.partner_id')
+    .select(['sinks.partner_id as partnerId', 'endpoints.id as endpointId'])
+    .where('token', '=', token)
+    .executeTakeFirst()
+
+/** Takes the answer to the next webhook, and counts it. */
+async function takeAnswer(sql: Sql, partnerId: number): Promise<Answer> {
+  const taken = await sql
+    .updateTable('sinks')
+    .set({
+      times_left: raw<number | null>`case when times_left >= 0 then times_left - 1 else times_left end`,
+    })
+    .where('partner_id', '=', partnerId)
+    .returning(['status', 'delay_ms as delayMs', 'fault', 'retry_after as retryAfter'])
+    .returning(raw<boolean>`${isOver} or coalesce(times_left < 0, false)`.as('isOver'))
+    .executeTakeFirst()
+  return taken === undefined || taken.isOver ? usual : taken
+}
+
+interface Arrival {
+  headers: Record<string, string>
+  body: string
+  /** Why no secret signed it; `null` if one did. */
+  problem: string | null
+  answer: Answer
+}
+
+/** Keeps what arrived, and forgets the oldest. PostgreSQL stores no NUL. */
+async function keepArrival(sql: Sql, partnerId: number, { headers, body, problem, answer }: Arrival) {
+  const clean = (text: string) => text.toWellFormed().replaceAll('\0', '\uFFFD')
+  const webhookId = headers['webhook-id'] ?? ''
+  const ofPartner = sql.selectFrom('sink_webhooks').where('partner_id', '=', partnerId)
+  await sql
+    .insertInto('sink_webhooks')
+    .values({
+      partner_id: partnerId,
+      webhook_id: webhookId,
+      attempt: ofPartner
+        .select(raw<number>`coalesce(max(attempt), 0) + 1`.as('attempt'))
+        .where('webhook_id', '=', webhookId),
+      headers: raw<Record<string, string>>`${JSON.stringify(headers)}::jsonb`,
+      body: clean(body),
+      problem,
+      status: answer.status,
+      delay_ms: answer.delayMs,
+      fault: answer.fault,
+    })
+    .execute()
+  await sql
+    .deleteFrom('sink_webhooks')
+    .where('partner_id', '=', partnerId)
+    .where('id', '<=', ofPartner.select('id').orderBy('id', 'desc').offset(MOST_KEPT).limit(1))
+    .execute()
+}
+
+/** Ends early if the sender hangs up. */
+function waitWhileHeld(ms: number, { raw: response }: FastifyReply): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    response.once('close', () => {
+      clearTimeout(timer)
+      resolve()
+    })
   })
 }
 
@@ -103,11 +152,17 @@ function explain(problem: string | null, status: number): string {
   return status < 300 ? 'Received.' : `Refused with ${status}, as set-sink told this sink.`
 }
 
-function faultOf(
-  secrets: readonly string[],
-  bytes: Buffer,
-  headers: Record<string, string>,
-): string | undefined {
-  if (bytes.length > MOST_BYTES) return `a webhook has at most ${MOST_BYTES / 1024} KiB`
-  return problemOf(secrets, bytes.toString('utf8'), headers)
+/** Answers a webhook as no endpoint should. The connection is not used again. */
+function answerBadly(reply: FastifyReply, fault: SinkFault, status: number, said: object): FastifyReply {
+  const { raw: response } = reply.hijack()
+  const text = JSON.stringify(said)
+  if (fault === 'resets') response.destroy()
+  else response.writeHead(status, { 'content-type': 'application/json', 'content-length': text.length })
+  if (fault === 'answers_half') response.write(text.slice(0, text.length / 2), () => response.destroy())
+  if (fault === 'answers_slowly') {
+    let sent = 0
+    const sending = setInterval(() => response.write(text.slice(sent, (sent += 1))), 1000)
+    response.once('close', () => clearInterval(sending)).flushHeaders()
+  }
+  return reply
 }

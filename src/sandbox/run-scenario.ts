@@ -1,22 +1,69 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
-import type { FastifyRequest } from 'fastify'
+import type { Client } from '@temporalio/client'
 import { z } from 'zod'
-import { insertLead, leadIds } from '../leads/new-lead.ts'
-import { readLeadClock } from './lead-time.ts'
-import { ownsLead } from '../leads/read-lead.ts'
-import { eachField, optionalFieldNames } from '../leads/lead-fields.ts'
-import { MOST_SCENARIOS, webhooksOf } from './scenarios.ts'
-import type { SandboxRouteDependencies } from './dependencies.ts'
-import { fewAtATime } from './advance-clock.ts'
+import { CLOCK_MOVING, LEAD_CLOSED, runScenarioUpdate } from '../../workflows/messages.ts'
+import type { RouteDependencies } from '../http/dependencies.ts'
 import { ApiError, invalidRequest, retryLater, unavailable, unknownLead } from '../http/errors.ts'
-import { eventName } from '../leads/event-schema.ts'
-import { ownLeadId } from '../http/fields.ts'
-import { scenarioName } from './list-scenarios.ts'
+import { oneOf, ownLeadId } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { leadStatus, ofLead, strictBody, success } from '../http/schemas.ts'
-import { dueOf, dueView, leadClosed } from './clock-view.ts'
+import { eventName } from '../leads/event-schema.ts'
+import { eachField, optionalFieldNames } from '../leads/lead-fields.ts'
+import { insertLead, leadIds } from '../leads/new-lead.ts'
+import { ownsLead } from '../leads/read-lead.ts'
+import { type Referrals, refusalOf } from '../leads/referrals.ts'
+import { reachTemporal } from '../temporal/client.ts'
+import { fewAtATime } from './advance-clock.ts'
+import { dueOf, dueView } from './get-clock.ts'
+import { readLeadClock } from './lead-time.ts'
+import {
+  MOST_SCENARIOS,
+  type ScenarioEnd,
+  type ScenarioName,
+  scenarioNames,
+  scenarios,
+  webhooksOf,
+} from './scenarios.ts'
 
-type Options = Pick<SandboxRouteDependencies, 'sql' | 'encryptionKeys' | 'webhookBody' | 'scenarios'>
+const scenarioName = z.enum(scenarioNames, { error: oneOf(scenarioNames) }).meta({ id: 'ScenarioName' })
+
+const all = scenarioNames.map((name) => ({
+  scenario: name,
+  about: scenarios[name].about,
+  email: `you+${name}@example.com`,
+  webhooks: webhooksOf(name),
+}))
+
+const listSchema = operation({
+  operationId: 'listScenarios',
+  tags: ['Sandbox'],
+  summary: 'List the scenarios',
+  description:
+    'Returns the journeys that run-scenario plays, each with the webhooks to expect, in their order.',
+  response: z.object({
+    success,
+    data: z.array(
+      z
+        .object({
+          scenario: scenarioName,
+          about: z.string().describe('For people.'),
+          email: z
+            .string()
+            .describe('A create-lead with such an address plays the scenario, without any other call.'),
+          webhooks: z.array(eventName).describe('The webhooks to expect, in their order.'),
+        })
+        .meta({ id: 'Scenario' }),
+    ),
+  }),
+  responseDescription: 'The scenarios.',
+  responseExamples: { scenarios: { success: true, data: all.slice(0, 2) } },
+})
+
+/** GET /sandbox/scenarios: the journeys that can be played. */
+export const listScenarios: FastifyPluginAsyncZod = async (app) => {
+  const answer = { success: true as const, data: all }
+  app.get('/sandbox/scenarios', { schema: listSchema, handler: async () => answer })
+}
 
 /** A borrower for a lead that a scenario makes: nobody real. */
 const BORROWER = {
@@ -88,68 +135,80 @@ const schema = operation({
   errors: [
     invalidRequest({ field: 'scenario', problem: 'is required' }),
     unknownLead(),
-    leadClosed(),
-    new ApiError('LEAD_FULL'),
+    new ApiError('LEAD_CLOSED'),
     alreadyPlaying(),
     tooManyScenarios(),
   ],
 })
 
+type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys' | 'webhookBody'> & { scenarios: Scenarios }
+
 /** POST /sandbox/run-scenario: a whole journey in one call. */
 export const runScenario: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { sql, encryptionKeys, webhookBody, scenarios } = options
-  const within = fewAtATime(MOST_SCENARIOS)
+  const { sql, webhookBody, scenarios: player } = options
+  const takePlace = fewAtATime(MOST_SCENARIOS, tooManyScenarios)
   const takeLeadId = leadIds(sql)
 
-  /** A new lead, which its workflow starts with. */
-  async function newLead({ partnerId, id: requestId }: FastifyRequest): Promise<number> {
-    await scenarios.requireTemporal()
+  async function newLead(partnerId: number, requestId: string): Promise<number> {
+    await player.requireTemporal()
     const reserved = await takeLeadId()
-    await insertLead({ sql, encryptionKeys }, reserved, partnerId, BORROWER, webhookBody, { requestId })
+    await insertLead(options, reserved, partnerId, BORROWER, webhookBody, { requestId })
     return reserved.leadId
-  }
-
-  /** @throws {ApiError} if a lead that is there cannot play. */
-  async function requirePlayable(partnerId: number, lead: number): Promise<void> {
-    if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
-    const clock = await readLeadClock(sql, lead)
-    if (clock?.isClosed) throw leadClosed()
-    if (clock?.isFull) throw new ApiError('LEAD_FULL')
   }
 
   app.post('/sandbox/run-scenario', {
     schema,
-    handler: async (request) => {
-      const { partnerId } = request
+    handler: async (request, reply) => {
+      const { partnerId, id: requestId } = request
       const { scenario, lead_id: named } = request.body
-      if (named !== undefined) await requirePlayable(partnerId, named)
+      request.leadId = named
+      if (named !== undefined && !(await ownsLead(sql, partnerId, named))) throw unknownLead()
+      if (named !== undefined && (await readLeadClock(sql, named))?.isClosed)
+        throw new ApiError('LEAD_CLOSED')
+      takePlace(partnerId, reply)
       const play = async () => {
-        const lead = named ?? (await newLead(request))
+        const lead = named ?? (await newLead(partnerId, requestId))
         request.leadId = lead
-        return { lead, state: await scenarios.run(lead, scenario) }
+        return { lead, state: await player.run(lead, scenario) }
       }
-      const played = await within(partnerId, play).catch((err: unknown) => {
+      const { lead, state } = await play().catch((err: unknown) => {
         request.log.warn({ err }, 'scenario not played to its end')
         throw unavailable()
       })
-      if (played === 'too_many') throw tooManyScenarios()
-      const { lead, state } = played
       if (state === 'moving') throw alreadyPlaying()
       const clock = await readLeadClock(sql, lead)
-      if (clock === undefined) throw unknownLead()
-      if (clock.isClosed && !(await ownsLead(sql, partnerId, lead))) throw unknownLead()
-      const { status } = clock
-      const data = {
-        lead_id: lead,
-        scenario,
-        state,
-        status,
-        ...(named === undefined && { webhooks: webhooksOf(scenario) }),
-        next: dueOf(clock),
-      }
+      // erased meanwhile
+      if (clock === undefined || (clock.isClosed && !(await ownsLead(sql, partnerId, lead))))
+        throw unknownLead()
+      const webhooks = named === undefined ? { webhooks: webhooksOf(scenario) } : {}
+      const data = { lead_id: lead, scenario, state, status: clock.status, ...webhooks, next: dueOf(clock) }
       return { success: true as const, data }
     },
   })
+}
+
+export interface Scenarios {
+  /** Rejects while Temporal is away: asked before a lead is made. */
+  requireTemporal(): Promise<void>
+  /** Has a lead's workflow play a scenario, and waits for its end, eight seconds at most: `running`. */
+  run(leadId: number, scenario: ScenarioName): Promise<ScenarioEnd | 'running' | 'moving'>
+}
+
+/** The one way in which scenarios are started, but for those that an address names. */
+export function createScenarios(client: Client, referrals: Pick<Referrals, 'update'>): Scenarios {
+  return {
+    requireTemporal: async () => reachTemporal(client),
+    async run(leadId, scenario) {
+      try {
+        return (await referrals.update(leadId, runScenarioUpdate, [{ scenario }])) ?? 'closed'
+      } catch (error) {
+        const refusal = refusalOf(error)
+        if (refusal === CLOCK_MOVING) return 'moving'
+        if (refusal === LEAD_CLOSED) return 'closed'
+        throw error
+      }
+    },
+  }
 }
 
 /** Also while it waits for its turn, or between two steps, when get-clock shows a clock that stands still. */

@@ -1,25 +1,12 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { sql as raw } from 'kysely'
 import { z } from 'zod'
-import { setSink as change, type SinkFault, sinkFaultNames, sinkFaults } from './sink.ts'
 import type { Sql } from '../database/sql.ts'
-import { ApiError, invalidRequest } from '../http/errors.ts'
+import { invalidRequest } from '../http/errors.ts'
 import { integer, oneOf } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { messageResponse, strictBody } from '../http/schemas.ts'
-
-export const noSink = () =>
-  new ApiError('NO_ENDPOINT', 'You have no sink yet. Make one with POST /v1/sandbox/use-sink.')
-
-/** What the sink does, in its message. */
-const sayings: Record<SinkFault, string> = {
-  resets: 'resets the connection',
-  answers_half: 'ends the connection after half of its answer',
-  answers_slowly: 'answers a byte a second',
-}
-
-function describeFaults(): string {
-  return sinkFaultNames.map((name) => `\`${name}\`: it ${sinkFaults[name]}.`).join(' ')
-}
+import { noSink, sinkFaultNames, sinkFaults } from './sink.ts'
 
 const schema = operation({
   operationId: 'setSink',
@@ -43,7 +30,9 @@ const schema = operation({
       .nullable()
       .default(null)
       .describe(
-        `What it does instead of answering at once and as a whole. ${describeFaults()} \`null\` by default.`,
+        `What it does instead of answering at once and as a whole. ${Object.entries(sinkFaults)
+          .map(([name, does]) => `\`${name}\`: it ${does}.`)
+          .join(' ')} \`null\` by default.`,
       ),
     retry_after: integer(0, 86_400)
       .nullable()
@@ -51,13 +40,9 @@ const schema = operation({
       .describe(
         'The seconds in the `Retry-After` of its answers, such as 429 or 503; `null`, the default, for none.',
       ),
-  }).superRefine(({ fault, retry_after: retryAfter }, context) => {
-    if (fault !== null && retryAfter !== null)
-      context.addIssue({
-        code: 'custom',
-        path: ['retry_after'],
-        message: `must be absent: a sink that ${sinkFaults[fault].split(',')[0]} sends none`,
-      })
+  }).refine(({ fault, retry_after: after }) => fault === null || after === null, {
+    path: ['retry_after'],
+    message: 'must be absent with a fault',
   }),
   bodyExamples: {
     fails_twice: { status: 503, times: 2 },
@@ -74,23 +59,27 @@ const schema = operation({
   errors: [invalidRequest({ field: 'status', problem: 'must be at least 200' }), noSink()],
 })
 
+/** Whoever forgets what a sink was told finds it was. */
+const IN_AN_HOUR = raw<Date>`clock_timestamp() + interval '1 hour'`
+
 /** POST /sandbox/set-sink: how the sink answers. */
 export const setSink: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
   app.post('/sandbox/set-sink', {
     schema,
-    handler: async (request) => {
-      const { status, times, delay_ms: delayMs, fault, retry_after: retryAfter } = request.body
-      if (!(await change(sql, request.partnerId, { status, times, delayMs, fault, retryAfter })))
-        throw noSink()
-      const after = delayMs === 0 ? '' : ` after ${delayMs} ms`
-      const what =
-        { null: 'all webhooks', 1: 'the next webhook' }[String(times)] ?? `the next ${times} webhooks`
-      const then = times === null ? '' : ', then 200'
-      const asking = retryAfter === null ? '' : ` with Retry-After: ${retryAfter}`
-      const how = fault === null ? `answers ${status}${asking}${after} to` : `${sayings[fault]}${after} for`
-      const ends =
-        fault === null && retryAfter === null ? '' : ' After an hour at most, it answers 200 again.'
-      return { success: true as const, message: `The sink ${how} ${what}${then}.${ends}` }
+    handler: async ({ partnerId, body }) => {
+      const { status, times, delay_ms, fault, retry_after } = body
+      const ends = fault !== null || retry_after !== null
+      const { numUpdatedRows } = await sql
+        .updateTable('sinks')
+        .set({ status, times_left: times, delay_ms, fault, retry_after, ends_at: ends ? IN_AN_HOUR : null })
+        .where('partner_id', '=', partnerId)
+        .executeTakeFirst()
+      if (numUpdatedRows === 0n) throw noSink()
+      const what = fault === null ? `answers ${status} to` : `${sinkFaults[fault].split(',')[0]} for`
+      const which =
+        times === null ? 'all webhooks' : times === 1 ? 'the next webhook' : `the next ${times} webhooks`
+      const then = `${times === null ? '' : ', then 200'}.${ends ? ' After an hour at most, it answers 200 again.' : ''}`
+      return { success: true as const, message: `The sink ${what} ${which}${then}` }
     },
   })
 }

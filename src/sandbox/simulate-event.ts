@@ -1,62 +1,61 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { ApiError, invalidRequest, lineOf, unavailable, unknownLead } from '../http/errors.ts'
-import { integer, ownLeadId, oneOf } from '../http/fields.ts'
+import type { Sql } from '../database/sql.ts'
+import { ApiError, invalidRequest, retryLater, unavailable, unknownLead } from '../http/errors.ts'
+import { integer, oneOf, ownLeadId } from '../http/fields.ts'
 import { idempotencyKeyOf, idempotencyParameter } from '../http/idempotency.ts'
-import { refTo } from '../http/json-schema.ts'
 import { operation } from '../http/operation.ts'
 import {
-  aboutFields,
   eitherOr,
   leadStatus,
   ofEvent,
   ofLead,
+  refTo,
   strictBody,
-  strictly,
   success,
   webhookSequenceOrNone,
 } from '../http/schemas.ts'
-import { notAmong, unknownFaults } from '../http/unknown-fields.ts'
 import {
   faultOfScoreGains,
-  gainsFields,
-  neededGains,
   parseScoreGains,
   type ScoreGains,
   takesPayload,
   unknownGains,
 } from '../leads/event-payloads.ts'
 import { eventSchema, eventShape, simulatedKinds } from '../leads/event-schema.ts'
-import { type MilestoneName, type SignalledMilestone, signalledMilestones } from '../leads/milestones.ts'
+import { type MilestoneName, signalledMilestones } from '../leads/milestones.ts'
 import { findRecorded, ownsLead } from '../leads/read-lead.ts'
+import type { Referrals } from '../leads/referrals.ts'
 import { MOST_SIMULATED } from '../leads/referral-state.ts'
 import { DAY_MS, formatTimestamp } from '../values.ts'
-import { dueOf, dueView, leadClosed } from './clock-view.ts'
-import type { SandboxRouteDependencies } from './dependencies.ts'
+import { fewAtATime } from './advance-clock.ts'
+import { dueOf, dueView } from './get-clock.ts'
 import { readLeadClock } from './lead-time.ts'
 
-const eventName = z
-  .enum(signalledMilestones, { error: oneOf(signalledMilestones) })
-  .meta({ id: 'SimulatedEventName' })
-
-/** Anything at first: what it must be depends on the milestone. */
-const eventPayload = z
-  .custom<ScoreGains | null>()
-  .optional()
-  .meta({
-    anyOf: [{ $ref: refTo('ScoreGains'), unevaluatedProperties: false }, { type: 'null' }],
-    description: 'For `score_update` only. Without it, the sandbox makes up gains.',
-  })
-
+/** How many requests of a partner may wait at a time. */
+const MOST_REQUESTS = 20
 /** The longest that a milestone is known late. */
 const MOST_DAYS_AGO = 730
 
-const daysAgo = integer(0, MOST_DAYS_AGO)
-  .optional()
-  .describe(
-    'Backdates the milestone: how many days ago it happened, on the lead’s clock. Dates of a lead never go back: a milestone that would be older than the lead’s last event gets the date of that.',
-  )
+const shape = {
+  event_name: z
+    .enum(signalledMilestones, { error: oneOf(signalledMilestones) })
+    .meta({ id: 'SimulatedEventName' }),
+  // anything at first: what it must be depends on the milestone
+  event_payload: z
+    .custom<ScoreGains | null>()
+    .optional()
+    .meta({
+      anyOf: [{ $ref: refTo('ScoreGains'), unevaluatedProperties: false }, { type: 'null' }],
+      description: 'For `score_update` only. Without it, the sandbox makes up gains.',
+    }),
+  days_ago: integer(0, MOST_DAYS_AGO)
+    .optional()
+    .describe(
+      'Backdates the milestone: how many days ago it happened, on the lead’s clock. Dates of a lead never go back: a milestone that would be older than the lead’s last event gets the date of that.',
+    ),
+}
 
 interface Sent {
   event_name?: MilestoneName | undefined
@@ -64,58 +63,44 @@ interface Sent {
 }
 
 /** Only a score update has a payload of its own, which has the fields of gains and no others. */
-function refusePayload(sent: Sent, context: z.RefinementCtx): void {
-  const { event_name: name, event_payload: payload } = sent
+function refusePayload({ event_name: name, event_payload: payload }: Sent, context: z.RefinementCtx): void {
   if (payload === undefined || payload === null || name === undefined) return
-  const refuse = (message: string, about: object = {}) =>
-    context.addIssue({ code: 'custom', path: ['event_payload'], message, ...about })
+  const refuse = (message: string) => context.addIssue({ code: 'custom', path: ['event_payload'], message })
   if (!takesPayload(name))
     return refuse(`must be absent: of these milestones, only score_update has a payload, not ${name}`)
-  const unknown = unknownFaults(unknownGains(payload), notAmong(gainsFields))
-  const messages = [
-    faultOfScoreGains(payload),
-    unknown.length > 0 && `must have gains only: ${unknown.map(lineOf).join('; ')}`,
-  ]
-  const message = messages.filter(Boolean).join('; ')
-  if (message === '') return
-  const needed = typeof payload === 'object' ? neededGains(payload) : []
-  const faults = needed.map(({ field, form }) => ({ field, problem: `must be ${form}` }))
-  refuse(message, aboutFields(...faults, ...unknown))
+  const fault = faultOfScoreGains(payload)
+  if (fault !== undefined) return refuse(fault)
+  const keys = unknownGains(payload)
+  if (keys.length > 0)
+    context.addIssue({ code: 'unrecognized_keys', keys, path: ['event_payload'], message: 'is not a gain' })
 }
 
 /** For messages about what should be an event, and is none. */
 const EXAMPLE = '{"event_name": "contract_signed"}'
 
-const simulatedShape = { event_name: eventName, event_payload: eventPayload, days_ago: daysAgo }
-
-const simulatedEvent = z
-  .strictObject(simulatedShape, strictly(simulatedShape, `must be an object, such as ${EXAMPLE}`))
-  .superRefine(refusePayload)
-  .meta({ id: 'EventToSimulate' })
-
-type Options = Pick<SandboxRouteDependencies, 'sql' | 'simulate'>
-
 const body = strictBody(
   {
     lead_id: ownLeadId,
-    event_name: eventName.optional(),
-    event_payload: eventPayload,
-    days_ago: daysAgo,
+    ...shape,
+    event_name: shape.event_name.optional(),
     events: z
-      .array(simulatedEvent, `must be a list, such as [${EXAMPLE}]`)
+      .array(
+        strictBody(shape, `such as ${EXAMPLE}`).superRefine(refusePayload).meta({ id: 'EventToSimulate' }),
+        `must be a list, such as [${EXAMPLE}]`,
+      )
       .min(1, 'must not be empty')
       .max(MOST_SIMULATED, `must have at most ${MOST_SIMULATED} events`)
       .optional()
       .describe('Several milestones, recorded in this order.'),
   },
   'lead_id is required',
-).superRefine((sent, context) => {
-  const { event_name: name, event_payload: payload, days_ago: ago, events } = sent
-  const isSingle = payload !== undefined || ago !== undefined
-  if ((name === undefined) === (events === undefined) || (events !== undefined && isSingle))
-    context.addIssue({ code: 'custom', ...eitherOr('event_name', 'events') })
-  refusePayload(sent, context)
-})
+)
+  .refine(
+    ({ events, event_name: name, event_payload: payload, days_ago: ago }) =>
+      events === undefined ? name !== undefined : (name ?? payload ?? ago) === undefined,
+    eitherOr('event_name', 'events'),
+  )
+  .superRefine(refusePayload)
 
 const simulated = eventSchema(
   'SimulatedEvent',
@@ -189,93 +174,84 @@ const schema = operation({
   errors: [
     invalidRequest({ field: 'event_name', problem: 'must be one of contract_signed, escrow_funded, …' }),
     unknownLead(),
-    leadClosed(),
+    new ApiError('LEAD_CLOSED'),
     new ApiError('LEAD_FULL'),
+    tooManyRequests(),
   ],
 })
 
+function tooManyRequests(): ApiError {
+  return retryLater('RATE_LIMITED', `${MOST_REQUESTS} of your requests to simulate are being answered.`, 1)
+}
+
+type Simulated = z.output<typeof body>
+
 /** POST /sandbox/simulate-event: milestones of a lead, recorded as production records them. */
-export const simulateEvent: FastifyPluginAsyncZod<Options> = async (app, { sql, simulate }) => {
+export const simulateEvent: FastifyPluginAsyncZod<{ sql: Sql; simulate: Referrals['simulate'] }> = async (
+  app,
+  { sql, simulate },
+) => {
+  const takePlace = fewAtATime(MOST_REQUESTS, tooManyRequests)
   app.post('/sandbox/simulate-event', {
     schema,
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { partnerId } = request
       const { lead_id: lead } = request.body
       request.leadId = lead
-      const events = eventsOf(request.body)
-      const key = keyOf(idempotencyKeyOf(request), events)
+      const sent = eventsOf(request.body)
+      const key = keyOf(idempotencyKeyOf(request), sent)
       if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
-      const dated = events.some(({ daysAgo: ago }) => ago !== undefined)
-        ? backdated(events, (await readLeadClock(sql, lead))?.now ?? Date.now())
-        : events
-      const answers = await simulate(lead, { key, request_id: request.id, events: dated }).catch(
-        (err: unknown) => {
-          request.log.warn({ err }, 'not simulated')
-          throw unavailable()
-        },
-      )
-      if (answers === 'closed' || (answers !== 'unanswered' && answers.some(isRefused))) throw leadClosed()
+      takePlace(partnerId, reply)
+      const isDated = sent.some(({ daysAgo }) => daysAgo !== undefined)
+      const now = (isDated && (await readLeadClock(sql, lead))?.now) || Date.now()
+      const events = sent.map(({ daysAgo, ...event }) => ({
+        ...event,
+        ...(daysAgo && { at: now - daysAgo * DAY_MS }),
+      }))
+      const answers = await simulate(lead, { key, request_id: request.id, events }).catch((err: unknown) => {
+        request.log.warn({ err }, 'not simulated')
+        return 'unanswered' as const
+      })
       if (answers === 'unanswered') throw unavailable()
-      if (answers.some(({ outcome }) => outcome === 'full')) throw new ApiError('LEAD_FULL')
+      const outcomes = answers === 'closed' ? [answers] : answers.map(({ outcome }) => outcome)
+      if (answers === 'closed' || outcomes.includes('closed')) throw new ApiError('LEAD_CLOSED')
+      if (outcomes.includes('full')) throw new ApiError('LEAD_FULL')
       const recorded = await findRecorded(
         sql,
-        answers.flatMap(({ event_id: eventId }) => eventId ?? []),
+        answers.flatMap(({ event_id: id }) => id ?? []),
       )
       const clock = await readLeadClock(sql, lead)
       if (clock === undefined) throw unknownLead()
-      const simulatedEvents = answers.flatMap(({ outcome, event_id: eventId }) => {
-        const row = recorded.get(eventId ?? '')
-        if (row === undefined) return []
-        return {
-          recorded: outcome === 'recorded',
-          event_id: row.event_id,
-          event_name: row.event_name,
-          event_payload: row.event_payload,
-          created_at: formatTimestamp(row.created_at),
-          sequence: row.sequence,
-        }
+      const simulatedEvents = answers.flatMap(({ outcome, event_id: id }) => {
+        const event = recorded.get(id ?? '')
+        if (event === undefined) return []
+        return { ...event, recorded: outcome === 'recorded', created_at: formatTimestamp(event.created_at) }
       })
-      return {
-        success: true as const,
-        data: { lead_id: lead, status: clock.status, events: simulatedEvents, next: dueOf(clock) },
-      }
+      const data = { lead_id: lead, status: clock.status, events: simulatedEvents, next: dueOf(clock) }
+      return { success: true as const, data }
     },
   })
 }
-
-const isRefused = ({ outcome }: { outcome: string }) => outcome === 'closed'
 
 /**
  * Short, and never the same for a header and without one. Other milestones under the same header are another request:
  * nothing remembers what the first one was, and a score update with other gains must not count as recorded.
  */
-function keyOf(header: string | undefined, events: Event[]): string {
+function keyOf(header: string | undefined, events: object[]): string {
   if (header === undefined) return randomUUID()
   return createHash('sha256')
     .update(JSON.stringify([header, events]))
     .digest('hex')
 }
 
-interface Event {
-  name: SignalledMilestone
-  gains?: ScoreGains
-  daysAgo?: number
-}
-
-/** On a clock that says `now`, in milliseconds. */
-const backdated = (events: readonly Event[], now: number) =>
-  events.map(({ daysAgo: ago, ...rest }) => ({ ...rest, ...(ago && { at: now - ago * DAY_MS }) }))
-
-function eventsOf({
-  event_name: name,
-  event_payload: payload,
-  days_ago: ago,
-  events,
-}: z.output<typeof body>): Event[] {
-  const sent =
-    events ?? (name === undefined ? [] : [{ event_name: name, event_payload: payload, days_ago: ago }])
-  return sent.map(({ event_name, event_payload, days_ago }) => {
-    const gains = parseScoreGains(event_payload)
-    return { name: event_name, ...(gains && { gains }), ...(days_ago && { daysAgo: days_ago }) }
+function eventsOf({ event_name: name, events = [], ...sent }: Simulated) {
+  const single = name === undefined ? [] : [{ ...sent, event_name: name }]
+  return [...single, ...events].map((event) => {
+    const gains = parseScoreGains(event.event_payload)
+    return {
+      name: event.event_name,
+      ...(gains && { gains }),
+      ...(event.days_ago && { daysAgo: event.days_ago }),
+    }
   })
 }

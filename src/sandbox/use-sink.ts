@@ -1,29 +1,18 @@
+import { randomBytes } from 'node:crypto'
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
+import type { Sql } from '../database/sql.ts'
 import { switchAsPartner } from '../endpoints/certify-endpoint.ts'
-import { addSecret } from '../endpoints/secrets.ts'
-import {
-  actOnOwnEndpoint,
-  actorOf,
-  orRefusal,
-  SelfServiceRefusal,
-  type SelfServiceRouteDependencies,
-} from '../endpoints/own-endpoint.ts'
-import { sealing } from '../seal.ts'
-import { provideSink } from './sink.ts'
-import { type InSandbox, sandboxOf } from './dependencies.ts'
 import { endpointView, exampleView, viewOf } from '../endpoints/endpoint-view.ts'
+import { actOnOwnEndpoint, actorOf, orRefusal, SelfServiceRefusal } from '../endpoints/own-endpoint.ts'
+import { addSecret } from '../endpoints/secrets.ts'
+import type { RouteDependencies } from '../http/dependencies.ts'
 import { ApiError, noObject } from '../http/errors.ts'
 import { operation } from '../http/operation.ts'
-import { sinkPath } from './receive-webhook.ts'
-import { generateSecret } from '../webhooks/signature.ts'
 import { strictBody, success } from '../http/schemas.ts'
-
-type Options = Pick<
-  SelfServiceRouteDependencies,
-  'sql' | 'environment' | 'encryptionKeys' | 'startEndpoint'
-> &
-  InSandbox
+import { sealing } from '../seal.ts'
+import { generateSecret } from '../webhooks/signature.ts'
+import { sinkPath } from './sink.ts'
 
 const schema = operation({
   operationId: 'useSink',
@@ -49,11 +38,13 @@ const schema = operation({
   errors: [noObject(), new ApiError('PAUSED_BY_STAFF')],
 })
 
+type Options = Pick<RouteDependencies, 'sql' | 'environment' | 'encryptionKeys' | 'startEndpoint'> & {
+  sinkBase: () => string
+}
+
 /** POST /sandbox/use-sink: makes an endpoint of ours the partner's. */
 export const useSink: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { sql, environment, encryptionKeys, startEndpoint } = options
-  const { sinkBase } = sandboxOf(options) ?? {}
-  if (sinkBase === undefined) return
+  const { sql, environment, encryptionKeys, startEndpoint, sinkBase } = options
   app.post('/sandbox/use-sink', {
     schema,
     handler: async (request) => {
@@ -79,4 +70,17 @@ export const useSink: FastifyPluginAsyncZod<Options> = async (app, options) => {
       return { success: true as const, data: await viewOf(sql, partnerId) }
     },
   })
+}
+
+const asUsual = { status: 200, times_left: null, delay_ms: 0, fault: null, retry_after: null, ends_at: null }
+
+/** Makes a partner's sink, or has the one that is there answer 200 again. @returns the last part of its URL. */
+async function provideSink(sql: Sql, partnerId: number): Promise<string> {
+  const { token } = await sql
+    .insertInto('sinks')
+    .values({ partner_id: partnerId, token: randomBytes(16).toString('hex') })
+    .onConflict((conflict) => conflict.column('partner_id').doUpdateSet(asUsual))
+    .returning('token')
+    .executeTakeFirstOrThrow()
+  return token
 }

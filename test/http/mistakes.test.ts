@@ -42,7 +42,7 @@ describe('the message for a mistake', () => {
     [
       'sandbox/simulate-event',
       { lead_id: 1, events: [{ event_name: 'contract_signed', payload: 1 }] },
-      'in events[0], payload is not a field (use event_name, event_payload',
+      'events[0].payload is not a field (use event_name, event_payload',
     ],
     ['get-deliveries', { states: ['failed'] }, 'states[0] must be one of pending,'],
   ])('%s %j', async (path, body, message) => {
@@ -124,7 +124,8 @@ describe('the message for a mistake', () => {
   it('a lead that is closed, which the error names', async () => {
     const leadId = await partner.createLead()
     await partner.post('close-lead', { lead_id: leadId, reason: 'withdrew' })
-    const { status, body } = await partner.post('sandbox/advance-clock', { lead_id: leadId, days: 1 })
+    const playing = { lead_id: leadId, scenario: 'dropped_out' }
+    const { status, body } = await partner.post('sandbox/run-scenario', playing)
     expect([status, body.error.code, body.error.lead_id]).toEqual([409, 'LEAD_CLOSED', leadId])
   })
 

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import { WAIT_MS } from '../../src/sandbox/clocks.ts'
+import { WAIT_MS } from '../../src/sandbox/advance-clock.ts'
 
 const TIMES = 3
 /** Nothing but these ten seconds makes an answer come before the end; timers may be a little early. */

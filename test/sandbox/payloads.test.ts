@@ -62,7 +62,7 @@ describe('a score update’s payload with more in it than gains', () => {
     const events = [{ event_name: 'score_update', event_payload: laden('several') }]
     for (const sent of [{ event_name: 'score_update', event_payload: laden('one') }, { events }]) {
       const { status, error } = await partner.simulate(lead, sent)
-      expect([status, error?.message]).toEqual([400, expect.stringContaining('ssn is not a field')])
+      expect([status, error?.message]).toEqual([400, expect.stringContaining('ssn is not a gain')])
     }
     const context = await contextOf(service.environment)
     await expect(milestone(context, lead, 'score_update', { payload: laden('staff') })).rejects.toThrow(

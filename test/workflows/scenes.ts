@@ -1,7 +1,7 @@
 import { putClockAhead } from '../support/clock.ts'
 import { beginCertification } from '../../src/endpoints/certify-endpoint.ts'
 import { createEndpointRequests, createEndpointStarter } from '../../src/endpoints/endpoint-workflows.ts'
-import { createClocks } from '../../src/sandbox/clocks.ts'
+import { createClocks } from '../../src/sandbox/advance-clock.ts'
 import {
   certificationId,
   endpointWorkflowId,

@@ -1,4 +1,4 @@
-import type { SandboxDependencies } from '../../../src/sandbox/dependencies.ts'
+import type { SandboxDependencies } from '../../../src/sandbox/routes.ts'
 import { readLeadClock } from '../../../src/sandbox/lead-time.ts'
 import type { Sql } from '../../../src/database/sql.ts'
 
@@ -9,7 +9,8 @@ export const sandboxOf = (sql: Sql): SandboxDependencies => ({
   clocks: {
     async advance(leadId) {
       const clock = await readLeadClock(sql, leadId)
-      return clock && { kind: 'done', clock, happened: [] }
+      if (clock === undefined) throw new Error(`there is no lead ${leadId}`)
+      return { clock, happened: [] }
     },
     isMoving: async () => false,
   },

@@ -114,7 +114,7 @@ class Calls:
         return answer
 
     def advance_clock(self, request: types.AdvanceClockRequest) -> types.AdvanceClockResponse:
-        """Advance a lead’s clock. Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds with `status` `advancing`: the rest continues on its own, and get-clock shows where it is. A clock can be at most 20 years ahead, and the clocks of 10 of your leads can move at a time. If nothing of the kind that `to` names is due, the clock stays where it is."""
+        """Advance a lead’s clock. Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds as 409 `CLOCK_MOVING`: the rest continues on its own, get-clock shows where it is, and the same request within a minute waits for it. A clock can be at most 20 years ahead, and the clocks of 10 of your leads can move at a time. If nothing of the kind that `to` names is due, the clock stays where it is."""
         answer: types.AdvanceClockResponse = self._call("POST", "/sandbox/advance-clock", request)
         return answer
 
@@ -144,6 +144,6 @@ class Calls:
         return answer
 
     def get_sink(self, request: types.GetSinkRequest | None = None) -> types.GetSinkResponse:
-        """Read the webhooks at the sink. Returns the last 100 webhooks that arrived at your sink, newest first, and how it answers; and among them the last 20 requests whose signature is not valid."""
+        """Read the webhooks at the sink. Returns the last 100 webhooks that arrived at your sink, newest first, and how it answers."""
         answer: types.GetSinkResponse = self._call("POST", "/sandbox/get-sink", request)
         return answer

@@ -119,10 +119,9 @@ class ClockAdvance(TypedDict):
     """The lead: its `lead_id` in requests."""
     now: Timestamp
     """The lead’s time."""
-    status: Literal["lead_received", "client_account_created", "credit_scan_completed", "contract_signed", "escrow_funded", "score_update", "mortgage_ready", "advancing"]
-    """The furthest milestone reached, or `advancing` while the clock is moving."""
+    status: LeadStatus
     happened: list[Happened]
-    """What happened on the way, in the lead’s time; while `advancing`, without the attempts that repeat an earlier one."""
+    """What happened on the way, in the lead’s time."""
     stopped: NotRequired[Literal["endpoint_would_pause"]]
     """The clock stopped early: in production, your endpoint would be paused now. Repair it, or advance again to go on."""
     next: Due | None
@@ -536,14 +535,14 @@ Happened: TypeAlias = 'HappenedEvent | HappenedWebhook | HappenedEnd'
 
 class HappenedEnd(TypedDict):
     """The lead was closed."""
-    at: Timestamp
     what: Literal["end"]
+    at: Timestamp
 
 
 class HappenedEvent(TypedDict):
     """An event was recorded."""
-    at: Timestamp
     what: Literal["event"]
+    at: Timestamp
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
     event_name: EventName
@@ -553,8 +552,8 @@ class HappenedEvent(TypedDict):
 
 class HappenedWebhook(TypedDict):
     """Your endpoint was called."""
-    at: Timestamp
     what: Literal["webhook"]
+    at: Timestamp
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
     event_name: EventName
@@ -1133,7 +1132,7 @@ class SetSinkRequest(TypedDict):
     delay_ms: NotRequired[int]
     """How long it waits before it answers; 0 by default. Our time limit for an attempt is 15 seconds."""
     fault: NotRequired[Literal["resets", "answers_half", "answers_slowly"] | None]
-    """What it does instead of answering at once and as a whole. `resets`: it resets the connection, and answers nothing. `answers_half`: it announces its whole answer, and ends the connection after half of it. `answers_slowly`: it sends its answer a byte a second, which takes longer than our time limit. `None` by default."""
+    """What it does instead of answering at once and as a whole. `resets`: it closes the connection, and answers nothing. `answers_half`: it announces its whole answer, and closes the connection after half of it. `answers_slowly`: it sends its answer a byte a second, which takes longer than our time limit. `None` by default."""
     retry_after: NotRequired[int | None]
     """The seconds in the `Retry-After` of its answers, such as 429 or 503; `None`, the default, for none."""
 
@@ -1195,7 +1194,7 @@ class Sink(TypedDict):
     ends_at: Timestamp | None
     """When it answers 200 again, whatever is left; `None` for never."""
     webhooks: list[SinkWebhook]
-    """The last 100, and the last 20 whose signature is not valid; newest first."""
+    """The last 100, newest first."""
 
 
 class SinkWebhook(TypedDict):
@@ -1216,7 +1215,7 @@ class SinkWebhook(TypedDict):
     """What it did instead of answering at once and as a whole; `None` if it answered."""
     headers: StringMap
     body: str
-    """The bytes that were signed; if the signature is not valid, their beginning."""
+    """The bytes that were signed."""
     event: Any
     """The body, parsed; `None` if its signature is not valid."""
 

@@ -190,20 +190,9 @@ export interface ClockAdvance {
    * The lead’s time.
    */
   now: Timestamp
+  status: LeadStatus
   /**
-   * The furthest milestone reached, or `advancing` while the clock is moving.
-   */
-  status:
-    | 'lead_received'
-    | 'client_account_created'
-    | 'credit_scan_completed'
-    | 'contract_signed'
-    | 'escrow_funded'
-    | 'score_update'
-    | 'mortgage_ready'
-    | 'advancing'
-  /**
-   * What happened on the way, in the lead’s time; while `advancing`, without the attempts that repeat an earlier one.
+   * What happened on the way, in the lead’s time.
    */
   happened: Happened[]
   /**
@@ -942,16 +931,16 @@ export type Happened = HappenedEvent | HappenedWebhook | HappenedEnd
  * The lead was closed.
  */
 export interface HappenedEnd {
-  at: Timestamp
   what: 'end'
+  at: Timestamp
 }
 
 /**
  * An event was recorded.
  */
 export interface HappenedEvent {
-  at: Timestamp
   what: 'event'
+  at: Timestamp
   /**
    * The event. Its webhook has the same `webhook-id`.
    */
@@ -967,8 +956,8 @@ export interface HappenedEvent {
  * Your endpoint was called.
  */
 export interface HappenedWebhook {
-  at: Timestamp
   what: 'webhook'
+  at: Timestamp
   /**
    * The event. Its webhook has the same `webhook-id`.
    */
@@ -1970,7 +1959,7 @@ export interface SetSinkRequest {
    */
   delay_ms?: number
   /**
-   * What it does instead of answering at once and as a whole. `resets`: it resets the connection, and answers nothing. `answers_half`: it announces its whole answer, and ends the connection after half of it. `answers_slowly`: it sends its answer a byte a second, which takes longer than our time limit. `null` by default.
+   * What it does instead of answering at once and as a whole. `resets`: it closes the connection, and answers nothing. `answers_half`: it announces its whole answer, and closes the connection after half of it. `answers_slowly`: it sends its answer a byte a second, which takes longer than our time limit. `null` by default.
    */
   fault?: ('resets' | 'answers_half' | 'answers_slowly') | null
   /**
@@ -2093,7 +2082,7 @@ export interface Sink {
    */
   ends_at: Timestamp | null
   /**
-   * The last 100, and the last 20 whose signature is not valid; newest first.
+   * The last 100, newest first.
    */
   webhooks: SinkWebhook[]
 }
@@ -2130,7 +2119,7 @@ export interface SinkWebhook {
   fault: ('resets' | 'answers_half' | 'answers_slowly') | null
   headers: StringMap
   /**
-   * The bytes that were signed; if the signature is not valid, their beginning.
+   * The bytes that were signed.
    */
   body: string
   /**
@@ -2298,7 +2287,7 @@ export interface Calls {
   eraseLead: { request: EraseLeadRequest; response: EraseLeadResponse }
   /** Simulate milestones. Makes milestones of a lead happen now, on the lead’s clock. They are recorded and sent as in production. Send `event_name` for one, or `events` for up to 50 in their order. `lead_received` cannot be simulated: create-lead makes it happen. A milestone that happens only once and is there already is not recorded again. With `days_ago`, a milestone is backdated: its date is older than its webhook. After a 503 the milestones may still be recorded; a repeat with the same `Idempotency-Key` records none of them twice. */
   simulateEvent: { request: SimulateEventRequest; response: SimulateEventResponse }
-  /** Advance a lead’s clock. Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds with `status` `advancing`: the rest continues on its own, and get-clock shows where it is. A clock can be at most 20 years ahead, and the clocks of 10 of your leads can move at a time. If nothing of the kind that `to` names is due, the clock stays where it is. */
+  /** Advance a lead’s clock. Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds as 409 `CLOCK_MOVING`: the rest continues on its own, get-clock shows where it is, and the same request within a minute waits for it. A clock can be at most 20 years ahead, and the clocks of 10 of your leads can move at a time. If nothing of the kind that `to` names is due, the clock stays where it is. */
   advanceClock: { request: AdvanceClockRequest; response: AdvanceClockResponse }
   /** Get a lead’s clock. Returns the time on a lead’s clock, whether it is moving, and what is due next. */
   getClock: { request: GetClockRequest; response: GetClockResponse }
@@ -2310,7 +2299,7 @@ export interface Calls {
   useSink: { request: UseSinkRequest; response: UseSinkResponse }
   /** Decide how the sink answers. Decides how the sink answers the next webhooks, to watch retries, order and recovery. A webhook whose signature is not valid always gets 400. With `fault` or `retry_after`, the sink answers 200 again after an hour. To end it at once, send an empty body: `{}`. */
   setSink: { request: SetSinkRequest; response: SetSinkResponse }
-  /** Read the webhooks at the sink. Returns the last 100 webhooks that arrived at your sink, newest first, and how it answers; and among them the last 20 requests whose signature is not valid. */
+  /** Read the webhooks at the sink. Returns the last 100 webhooks that arrived at your sink, newest first, and how it answers. */
   getSink: { request: GetSinkRequest; response: GetSinkResponse }
 }
 

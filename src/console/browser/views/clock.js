@@ -49,7 +49,7 @@ function lackingFor({ lead, steps, next }) {
 }
 
 /** @param {any} data of advance-clock */
-function describeAdvance({ now, status, happened, stopped }) {
+function describeAdvance({ now, happened, stopped }) {
   const count = (/** @type {string} */ kind) =>
     happened.filter((/** @type {any} */ { what }) => what === kind).length
   const kinds = [
@@ -58,10 +58,9 @@ function describeAdvance({ now, status, happened, stopped }) {
     count('end') > 0 && 'lead closed',
   ]
   const what = kinds.filter(Boolean).join(', ') || 'Nothing was due'
-  const rest = status === 'advancing' ? ' The rest continues in the background.' : ''
   const why = stopped ? ` It stopped: ${words(stopped).toLowerCase()}.` : ''
   return {
     isChange: happened.length > 0 && !stopped,
-    text: html`${what}. The lead’s clock shows <${Utc} at=${now} zone />.${rest}${why}`,
+    text: html`${what}. The lead’s clock shows <${Utc} at=${now} zone />.${why}`,
   }
 }
