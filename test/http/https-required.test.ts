@@ -46,8 +46,8 @@ describe('behind a TLS proxy', () => {
     expect(lastId).toBeNull()
   })
 
-  it.each(['http', 'HTTP', ' http ', 'https, http', 'http,https', 'http, http'])(
-    'refuses X-Forwarded-Proto: %j, which names a way in plain text',
+  it.each(['http', 'HTTP', ' http ', 'https, http', 'http,https', 'ftp'])(
+    'refuses X-Forwarded-Proto: %j, which names a way that is not HTTPS',
     async (protocol) => {
       expect(await ping(protocol, PROXY)).toEqual(refused)
       expect(await ping(protocol, '192.168.3.4')).toEqual(refused)
@@ -83,19 +83,6 @@ describe('behind a TLS proxy', () => {
       expect(api.logged.slice(before).join('')).not.toMatch(/partner_id|authentication/)
     },
   )
-
-  it('says in the log, once, which proxy does not say how requests came', async () => {
-    const own = await prepareApi({ trustProxy: PROXY })
-    for (let count = 0; count < 2; count += 1)
-      await own.send({ method: 'GET', url: '/v1/nothing', remoteAddress: PROXY })
-    expect(own.logged.filter((line) => line.includes('sends no X-Forwarded-Proto'))).toEqual([
-      expect.stringContaining(PROXY),
-    ])
-  })
-
-  it.each(['ftp', 'https, ftp'])('refuses X-Forwarded-Proto: %j, which is not HTTPS', async (protocol) => {
-    expect(await ping(protocol, PROXY)).toEqual(refused)
-  })
 
   it('answers a ping without a key to a proxy that does not say how it came', async () => {
     expect(await ping(undefined, PROXY)).toEqual(taken)

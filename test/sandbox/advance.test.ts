@@ -7,7 +7,6 @@ import type { ReferralView } from '../../workflows/messages.ts'
 import { leadsOf } from '../support/leads.ts'
 import { type SharedService, sharedService } from '../support/shared-service.ts'
 import { until } from '../support/until.ts'
-import { untilInTime } from './in-time.ts'
 import { type SandboxPartner, sandboxPartner } from './partner.ts'
 
 const YEAR = { days: 365 }
@@ -54,37 +53,31 @@ describe('an advance in the lead’s own workflow', () => {
     expect(record).toMatchObject({ anchor, period, offset, next, last, endsAt, lastEventAt })
   }
 
-  it(
-    'of a year stops at each date, and its own timer goes on from there',
-    untilInTime(begin, async () => {
-      const { status, data } = await partner.advanceInTime(lead, YEAR)
-      expect([status, data.status, data.happened.length]).toEqual([200, 'score_update', 16])
-      await expectKnown()
-      const next = await partner.advanceInTime(lead, { to: 'next_score_update' })
-      expect(next.data.happened.map(({ sequence }) => sequence)).toEqual([11, 11])
-    }),
-  )
+  it('of a year stops at each date, and its own timer goes on from there', async () => {
+    const { status, data } = await partner.advance(lead, YEAR)
+    expect([status, data.status, data.happened.length]).toEqual([200, 'score_update', 16])
+    await expectKnown()
+    const next = await partner.advance(lead, { to: 'next_score_update' })
+    expect(next.data.happened.map(({ sequence }) => sequence)).toEqual([11, 11])
+  })
 
-  it(
-    'goes on after a webhook that is refused, and keeps each date',
-    untilInTime(begin, async () => {
-      answer((arrival) => (arrival === 4 ? 500 : 200))
-      const { data } = await partner.advanceInTime(lead, YEAR)
-      expect([data.status, data.stopped]).toEqual(['score_update', undefined])
-      const dates = data.happened.filter(({ what }) => what === 'event').map(({ at }) => Date.parse(`${at}Z`))
-      for (const [index, date] of dates.entries())
-        expect(Math.abs(date - (dates[0] ?? 0) - index * SCORE_PERIOD_MS)).toBeLessThan(5000)
-      const webhooks = data.happened.filter(({ what }) => what === 'webhook')
-      expect(webhooks.map(({ sequence, attempt, status }) => [sequence, attempt, status])).toEqual([
-        [3, 1, 200],
-        [4, 1, 500],
-        [4, 2, 200],
-        ...[5, 6, 7, 8, 9, 10].map((sequence) => [sequence, 1, 200]),
-      ])
-      expect(data.happened.map(({ at }) => at)).toEqual(data.happened.map(({ at }) => at).toSorted())
-      await expectKnown()
-    }),
-  )
+  it('goes on after a webhook that is refused, and keeps each date', async () => {
+    answer((arrival) => (arrival === 4 ? 500 : 200))
+    const { data } = await partner.advance(lead, YEAR)
+    expect([data.status, data.stopped]).toEqual(['score_update', undefined])
+    const dates = data.happened.filter(({ what }) => what === 'event').map(({ at }) => Date.parse(`${at}Z`))
+    for (const [index, date] of dates.entries())
+      expect(Math.abs(date - (dates[0] ?? 0) - index * SCORE_PERIOD_MS)).toBeLessThan(5000)
+    const webhooks = data.happened.filter(({ what }) => what === 'webhook')
+    expect(webhooks.map(({ sequence, attempt, status }) => [sequence, attempt, status])).toEqual([
+      [3, 1, 200],
+      [4, 1, 500],
+      [4, 2, 200],
+      ...[5, 6, 7, 8, 9, 10].map((sequence) => [sequence, 1, 200]),
+    ])
+    expect(data.happened.map(({ at }) => at)).toEqual(data.happened.map(({ at }) => at).toSorted())
+    await expectKnown()
+  })
 
   it('has room for milestones that are simulated meanwhile', async () => {
     const held = Promise.withResolvers<number>()
@@ -117,16 +110,13 @@ describe('an advance in the lead’s own workflow', () => {
     ).toBeLessThan(4)
   })
 
-  it(
-    'starts the lead’s workflow if that does not run',
-    untilInTime(begin, async () => {
-      await handle().terminate()
-      const { status, data } = await partner.advanceInTime(lead, YEAR)
-      expect([status, data.status]).toEqual([200, 'score_update'])
-      expect(sequences()).toEqual(SEQUENCES)
-      await expectKnown()
-    }),
-  )
+  it('starts the lead’s workflow if that does not run', async () => {
+    await handle().terminate()
+    const { status, data } = await partner.advance(lead, YEAR)
+    expect([status, data.status]).toEqual([200, 'score_update'])
+    expect(sequences()).toEqual(SEQUENCES)
+    await expectKnown()
+  })
 
   it('is the only one, beside a scenario, too', async () => {
     const held = Promise.withResolvers<number>()
@@ -134,7 +124,7 @@ describe('an advance in the lead’s own workflow', () => {
     const advancing = partner.advance(lead, { days: 50 })
     await partner.endpoint.until(() => partner.arrivals(lead).length === 3)
     expect((await standing()).moving).toBe(true)
-    expect((await partner.advance(lead, { days: 1 })).error?.code).toBe('CLOCK_MOVING')
+    expect((await partner.advanceOnce(lead, { days: 1 })).error?.code).toBe('CLOCK_MOVING')
     const play = () =>
       partner.post('sandbox/run-scenario', { scenario: 'stalled_before_escrow', lead_id: lead })
     expect((await play()).error?.code).toBe('CLOCK_MOVING')
@@ -145,7 +135,7 @@ describe('an advance in the lead’s own workflow', () => {
     answer(() => again.promise)
     const playing = play()
     await until(async () => (await standing()).moving)
-    expect((await partner.advance(lead, { days: 1 })).error?.code).toBe('CLOCK_MOVING')
+    expect((await partner.advanceOnce(lead, { days: 1 })).error?.code).toBe('CLOCK_MOVING')
     again.resolve(200)
     expect((await playing).status).toBe(200)
     await stopped()

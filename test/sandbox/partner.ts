@@ -2,7 +2,6 @@ import type { ScoreGains } from '../../src/leads/event-payloads.ts'
 import type { ScenarioName } from '../../src/sandbox/scenarios.ts'
 import { LEAD } from '../support/leads.ts'
 import { createdLead, type Service } from '../support/service.ts'
-import { inTime } from './in-time.ts'
 
 export interface SimulatedEvent {
   recorded: boolean
@@ -64,13 +63,14 @@ export async function sandboxPartner(service: Service, port: number | undefined)
     },
     simulate: (lead: number, sent: object, headers?: Record<string, string>) =>
       post('sandbox/simulate-event', { lead_id: lead, ...sent }, headers),
-    advance: (lead: number, to: object) => post('sandbox/advance-clock', { lead_id: lead, ...to }),
-    /** An advance that is over in its answer: for a scenario that is repeated `untilInTime`. */
-    advanceInTime: (lead: number, to: object) =>
-      inTime(
-        () => post('sandbox/advance-clock', { lead_id: lead, ...to }),
-        ({ data }) => data?.status,
-      ),
+    advanceOnce: (lead: number, to: object) => post('sandbox/advance-clock', { lead_id: lead, ...to }),
+    /** Until the clock has stopped: a repeat joins. */
+    async advance(lead: number, to: object) {
+      for (;;) {
+        const answer = await post('sandbox/advance-clock', { lead_id: lead, ...to })
+        if (answer.error?.code !== 'CLOCK_MOVING') return answer
+      }
+    },
     clock: (lead: number) => post('sandbox/get-clock', { lead_id: lead }),
     arrivals: (lead: number) =>
       partner.endpoint.arrivals.filter(({ event }) => event.data.lead_id === lead).map(({ event }) => event),

@@ -42,7 +42,7 @@ describe('simulate-event', () => {
 
   it('backdates a milestone, never before the lead’s last event', async () => {
     const lead = await partner.createLead()
-    const { data } = await partner.advanceInTime(lead, { days: 30 })
+    const { data } = await partner.advance(lead, { days: 30 })
     const daysBefore = (createdAt = '') =>
       Math.abs(Math.round((Date.parse(data.now) - Date.parse(createdAt)) / 86_400_000))
     const chat = async (days_ago: number, key?: string) => {
@@ -74,8 +74,7 @@ describe('simulate-event', () => {
         {
           code: 'LEAD_FULL',
           lead_id: lead,
-          message:
-            'The lead has 1,000 events, the most that a sandbox records for one. get-events shows them. Create another lead with POST /v1/create-lead.',
+          message: expect.stringContaining('as many events as a sandbox records'),
         },
       ])
     }
@@ -196,7 +195,7 @@ describe('simulate-event', () => {
   })
 
   it.each([
-    [{}, 'the request body must have either event_name or events'],
+    [{}, 'event_name or events must be sent, and not both'],
     [{ event_name: 'lead_received' }, 'event_name must be one of client_account_created, credit_scan'],
     [{ event_name: 'paid' }, 'event_name must be one of'],
     [{ event_name: 'contract-sign' }, 'event_name must be one of client_account_created, credit_scan'],
@@ -206,7 +205,10 @@ describe('simulate-event', () => {
       { events: Array.from({ length: 51 }, () => ({ event_name: 'score_update' })) },
       'events must have at most 50 events',
     ],
-    [{ event_name: 'score_update', events: [{ event_name: 'score_update' }] }, 'either event_name or events'],
+    [
+      { event_name: 'score_update', events: [{ event_name: 'score_update' }] },
+      'event_name or events must be sent, and not both',
+    ],
     [
       { event_name: 'score_update', event_payload: {} },
       'event_payload needs experian_gain (an integer from -550 to 550), equifax_gain',
@@ -217,11 +219,11 @@ describe('simulate-event', () => {
     ],
     [
       { event_name: 'score_update', event_payload: { ...GAINS, ssn: '078-05-1120', name: { first: 'Ada' } } },
-      'event_payload must have gains only: ssn is not a field (use experian_gain, equifax_gain, transunion_gain, estimated_time_remaining); name is not a field',
+      'event_payload.ssn is not a gain; event_payload.name is not a gain',
     ],
     [
       { events: [{ event_name: 'score_update', event_payload: { ...GAINS, 'Ada\u202e': 1 } }] },
-      'events[0].event_payload must have gains only: Ada? is not a field',
+      'events[0].event_payload.Ada? is not a gain',
     ],
     [{ event_name: 'contract_signed', event_payload: GAINS }, 'only score_update has a payload'],
     [{ event_name: 'contract_signed', event_payload: {} }, 'only score_update has a payload'],
