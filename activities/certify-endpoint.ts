@@ -17,7 +17,7 @@ import {
   withOneByteChanged,
 } from '../src/webhooks/body.ts'
 import { clockAdvice } from '../src/webhooks/diagnosis.ts'
-import { sendPing } from '../src/webhooks/ping.ts'
+import { sendPing } from '../src/webhooks/send.ts'
 import { generateSecret, signedHeaders } from '../src/webhooks/signature.ts'
 import type { SendWebhook } from './attempts.ts'
 

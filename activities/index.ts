@@ -1,5 +1,9 @@
-import { type ReplayCursor, type ReplayFilter, replayPage } from '../src/deliveries/resends.ts'
-import { requestAttempt } from '../src/deliveries/resend-webhook.ts'
+import {
+  type ReplayCursor,
+  type ReplayFilter,
+  replayPage,
+  requestAttempt,
+} from '../src/deliveries/resends.ts'
 import { reviewEndpoint, setNextProbe } from '../src/endpoints/review.ts'
 import { clockActivities, inSandbox } from './advance-clock.ts'
 import { certificationActivities } from './certify-endpoint.ts'

@@ -9,7 +9,7 @@ import {
 import { type Build, clientCertificate, type Config, type TemporalSettings } from './config.ts'
 import { connect, workerPatience } from './database/orm.ts'
 import { type Sql, sqlOf } from './database/sql.ts'
-import { readBacklog } from './deliveries/daily.ts'
+import { readBacklog } from './deliveries/backlog.ts'
 import { createSender } from './webhooks/send.ts'
 import { createEndpointStarter } from './endpoints/endpoint-workflows.ts'
 import { createReferrals } from './leads/referrals.ts'

@@ -1,8 +1,9 @@
 import type { EndpointPauser } from '../endpoints/endpoint-state.ts'
-import { type AttemptTrigger, type DeliveryState, INTERRUPTIONS_PER_FAILURE } from './delivery-states.ts'
+import type { AttemptTrigger, DeliveryState } from './delivery-states.ts'
 import { attemptDelayMs } from './retry-schedule.ts'
 
-const SECOND_MS = 1000
+/** So many attempts in a row that a crash or a deployment cut off count as one failure. */
+const INTERRUPTIONS_PER_FAILURE = 3
 
 /** What the next attempt of a delivery depends on. */
 export interface DeliveryFacts {
@@ -11,59 +12,56 @@ export interface DeliveryFacts {
   nextAttemptAt: Date
   /** Whether another attempt holds its lease. */
   isLeased: boolean
-  /** When an attempt of an open delivery was asked for that is still to be made, before it is due. */
+  /** Since when an open delivery waits for an attempt that was asked for; `null` if none was. */
   resendRequestedAt: Date | null
-  /** How many of the latest attempts in a row were interrupted: their processes crashed. */
+  /** How many of the latest attempts in a row were interrupted. */
   interruptions: number
-  /** An erasure has settled it. */
+  /** Whether its lead is erased. */
   isErased: boolean
 }
 
-/** Its endpoint. */
 export interface EndpointFacts {
   url: string | null
   pausedBy: EndpointPauser | null
 }
 
-/**
- * What comes next for a delivery.
- *
- * | The first that is so                                                  | Then                               |
- * | --------------------------------------------------------------------- | ---------------------------------- |
- * | it is settled, and the attempt is `scheduled` or a `probe`             | `settled`                          |
- * | another attempt holds its lease                                        | wait 1 s, `leased`                 |
- * | a `resend` of what is neither delivered nor given up                   | `forget`                           |
- * | it is settled, and its lead is erased                                  | `forget`                           |
- * | the endpoint has no URL                                                | `held`                             |
- * | the endpoint is paused, but for a `probe` of what the service paused   | `held`                             |
- * | it is `scheduled` and not due, and nobody asks for it                  | wait until then, `not_due`         |
- * | it is `scheduled`, and the third attempt in a row was interrupted      | `fail`: one more failure, and wait  |
- * | a `resend`, and the third attempt in a row was interrupted             | `forget`                           |
- * | otherwise                                                              | `send`                             |
- *
- * An open one that is asked for before it is due is a `resend`: it keeps its place in the schedule.
- *
- * Before `send` and `fail` an attempt without an end is closed as interrupted.
- */
 export type AttemptDecision =
-  | { kind: 'settled'; state: DeliveryState }
-  | { kind: 'forget'; state: DeliveryState }
+  | { kind: 'settled' | 'forget'; state: DeliveryState }
   | { kind: 'held' }
   | { kind: 'wait'; why: 'leased' | 'not_due'; forMs: number }
   | { kind: 'fail'; failures: number; forMs: number }
   | { kind: 'send'; as: AttemptTrigger }
 
+/**
+ * Decides what comes next for a delivery.
+ *
+ * | The first that is so                                                  | Then                             |
+ * | --------------------------------------------------------------------- | -------------------------------- |
+ * | it is settled, and the attempt is `scheduled` or a `probe`            | `settled`                        |
+ * | another attempt holds its lease                                       | wait 1 s, `leased`               |
+ * | a `resend` of what is neither delivered nor given up                  | `forget`                         |
+ * | it is settled, and its lead is erased                                 | `forget`                         |
+ * | the endpoint has no URL                                               | `held`                           |
+ * | the endpoint is paused, but for a `probe` of what the service paused  | `held`                           |
+ * | it is `scheduled` and not due, and nobody asked for it                | wait until then, `not_due`       |
+ * | it is `scheduled`, and the third attempt in a row was interrupted     | `fail`: one more failure, and wait |
+ * | a `resend`, and the third attempt in a row was interrupted            | `forget`                         |
+ * | otherwise                                                             | `send`                           |
+ *
+ * An open delivery that is asked for before it is due is sent as a `resend`: it keeps its place in the schedule. Before
+ * `send`, `fail` and `forget`, an attempt without an end is closed as interrupted.
+ */
 export function decideAttempt(
   delivery: DeliveryFacts,
   { url, pausedBy }: EndpointFacts,
   trigger: AttemptTrigger,
   { now, random }: { now: Date; random: () => number },
 ): AttemptDecision {
-  const { state, failures, resendRequestedAt } = delivery
+  const { state, resendRequestedAt } = delivery
   const isScheduled = trigger === 'scheduled'
   const isOpen = state === 'pending'
   if (!isOpen && (isScheduled || trigger === 'probe')) return { kind: 'settled', state }
-  if (delivery.isLeased) return { kind: 'wait', why: 'leased', forMs: SECOND_MS }
+  if (delivery.isLeased) return { kind: 'wait', why: 'leased', forMs: 1000 }
   if (trigger === 'resend' && state !== 'delivered' && state !== 'given_up') return { kind: 'forget', state }
   if (!isOpen && delivery.isErased) return { kind: 'forget', state: 'canceled' }
   const isProbed = trigger === 'probe' && pausedBy === 'service'
@@ -72,10 +70,10 @@ export function decideAttempt(
   const isEarly = isScheduled && forMs > 0
   if (isEarly && resendRequestedAt === null) return { kind: 'wait', why: 'not_due', forMs }
   if (delivery.interruptions >= INTERRUPTIONS_PER_FAILURE) {
+    // the request itself may crash its worker
+    const failures = delivery.failures + 1
+    if (isScheduled) return { kind: 'fail', failures, forMs: attemptDelayMs(failures, random) }
     if (trigger === 'resend') return { kind: 'forget', state }
-    // limits the retries of a request that crashes its worker; a single deployment does not count
-    if (isScheduled)
-      return { kind: 'fail', failures: failures + 1, forMs: attemptDelayMs(failures + 1, random) }
   }
   return { kind: 'send', as: isEarly ? 'resend' : trigger }
 }

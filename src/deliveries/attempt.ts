@@ -1,8 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { sql as raw } from 'kysely'
-import { instant, oneOf } from '../database/columns.ts'
-import { compiledOnce, type Sql } from '../database/sql.ts'
 import { v7 as newUuid } from 'uuid'
+import { instant, oneOf } from '../database/columns.ts'
+import type { Sql } from '../database/sql.ts'
+import type { EndpointPauser } from '../endpoints/endpoint-state.ts'
 import { isLiveSecret, openSecrets, type StoredSecret } from '../endpoints/secrets.ts'
 import { LeadEvent } from '../leads/lead-event.ts'
 import { type AttemptTrigger, attemptTriggers } from './delivery-states.ts'
@@ -42,32 +43,31 @@ export const Attempt = defineEntity({
   indexes: [{ name: 'attempts_partner_id_index', properties: ['partnerId', 'id'] }],
 })
 
-/** The latest attempts of each delivery, as partners are shown them. */
-const ATTEMPTS = 20
-
-/** Events as a table, to which the attempts of each are joined as far as they are wanted. */
+/** Events as a table, to which the attempts of each are joined. */
 const wanted = (eventIds: string[]) =>
   raw<{ event: string }>`unnest(${eventIds}::text[])`.as<'wanted'>(raw`wanted (event)`)
 
+/** How many attempts of a delivery partners are shown. */
+const SHOWN = 20
+
 /**
- * Attempts of deliveries by event, in their order; of each delivery the latest twenty, and no others are read.
+ * The latest attempts of each event's delivery, oldest first.
  *
- * @param withBodies whether to read what the endpoint answered in full.
+ * @param withBodies whether to read the bodies that the endpoint answered.
  */
-export async function latestAttempts(sql: Sql, eventIds: string[], withBodies = false) {
-  if (eventIds.length === 0) return new Map<string, never>()
+export async function latestAttempts(sql: Sql, eventIds: string[], withBodies: boolean) {
   const rows = await sql
     .selectFrom(wanted(eventIds))
     .innerJoinLateral(
       (eb) =>
         eb
           .selectFrom('attempts')
-          .select(['event_id', 'number', 'trigger', 'started_at', 'duration_ms', 'status'])
-          .select(['error_code', 'hint', 'url', 'response_headers', 'signed_at', 'signature'])
+          .select(['event_id', 'number', 'trigger', 'url', 'started_at', 'duration_ms', 'status'])
+          .select(['error_code', 'hint', 'signed_at', 'signature', 'response_headers'])
           .$if(withBodies, (query) => query.select('response_body'))
           .whereRef('attempts.event_id', '=', 'wanted.event')
           .orderBy('number', 'desc')
-          .limit(ATTEMPTS)
+          .limit(SHOWN)
           .as('latest'),
       (join) => join.onTrue(),
     )
@@ -75,17 +75,6 @@ export async function latestAttempts(sql: Sql, eventIds: string[], withBodies = 
     .orderBy('number')
     .execute()
   return Map.groupBy(rows, (row) => row.event_id)
-}
-
-/** An open attempt: the process that began it sends it. */
-export interface StartedAttempt extends Delivery {
-  attemptId: string
-  trigger: AttemptTrigger
-  url: string
-  /** The live secrets in plain text, the newest first. */
-  secrets: string[]
-  /** Just before the lease began, on this process's monotonic clock, in milliseconds. */
-  beganAt: number
 }
 
 interface Delivery {
@@ -98,49 +87,71 @@ interface Delivery {
   requestId: string | null
 }
 
+/** An attempt whose lease this process holds: it makes the request. */
+export interface StartedAttempt extends Delivery {
+  attemptId: string
+  trigger: AttemptTrigger
+  url: string
+  /** The live secrets in plain text, the newest first. */
+  secrets: string[]
+  /** Just before the lease began, on this process's monotonic clock, in milliseconds. */
+  beganAt: number
+}
+
+/** What an attempt needs to know of its endpoint and of the time. */
+export interface CalledEndpoint {
+  id: number
+  url: string | null
+  pausedBy: EndpointPauser | null
+  revision: number
+  round: number
+  secrets: StoredSecret[]
+  now: Date
+  /** Whether the lead is erased. */
+  isErased: boolean
+}
+
 /**
- * What an attempt at a webhook of a locked lead or delivery needs to know of its endpoint: in one statement, so that URL and
- * secrets belong together. It locks nothing: a change of the endpoint comes before the request, or during it.
+ * Reads a partner's endpoint in one statement, so that URL and secrets belong together, once the lead or the delivery is
+ * locked. It locks nothing: a change of the endpoint comes before the request, or during it.
  */
-export const readEndpoint = compiledOnce<{ partnerId: number; leadId: number }>()((sql, value) =>
-  sql
-    .selectFrom('endpoints')
-    .select(['id', 'url', 'paused_by as pausedBy', 'revision', 'round'])
-    .select(
-      raw<StoredSecret[]>`array(
+export async function readEndpoint(
+  sql: Sql,
+  { partnerId, leadId }: { partnerId: number; leadId: number },
+): Promise<CalledEndpoint[]> {
+  const { rows } = await raw<CalledEndpoint>`
+    select id, url, paused_by as "pausedBy", revision, round, clock_timestamp() as now,
+      array(
         select array[id::text, ciphertext] from endpoint_secrets
         where endpoint_id = endpoints.id and ${isLiveSecret} order by id desc
-      )`.as('secrets'),
-    )
-    .select(raw<Date>`clock_timestamp()`.as('now'))
-    .select(
-      raw<boolean>`exists (select from leads where id = ${value('leadId')} and erased_at is not null)`.as(
-        'isErased',
-      ),
-    )
-    .where('partner_id', '=', value('partnerId')),
-)
+      ) as secrets,
+      exists (select from leads where id = ${leadId} and erased_at is not null) as "isErased"
+    from endpoints where partner_id = ${partnerId}`.execute(sql)
+  return rows
+}
 
-export type CalledEndpoint = Awaited<ReturnType<typeof readEndpoint>>[number]
-
-/** A new attempt: its row, without its number, and what to send once that is written; or why a secret cannot be read. */
+/** A new attempt: its row without its number, and what to send once that is written; or why a secret cannot be read. */
 export function newAttempt(
   { eventId, leadId, sequence, partnerId, body, requestId }: Delivery,
-  { url: stored, revision, secrets: sealed }: CalledEndpoint,
+  endpoint: CalledEndpoint,
   trigger: AttemptTrigger,
   encryptionKeys: readonly Buffer[],
 ) {
-  const read = openSecrets(sealed, encryptionKeys)
-  if ('unreadable' in read) return read
-  const attemptId = `att_${newUuid()}`
-  const ids = { id: attemptId, event_id: eventId, partner_id: partnerId }
+  const opened = openSecrets(endpoint.secrets, encryptionKeys)
+  if ('unreadable' in opened) return opened
+  const id = `att_${newUuid()}`
   // nothing is sent to an endpoint without one
-  const url = stored ?? ''
-  const row = { ...ids, trigger, endpoint_revision: revision, url }
+  const url = endpoint.url ?? ''
+  const row = {
+    id,
+    event_id: eventId,
+    partner_id: partnerId,
+    trigger,
+    endpoint_revision: endpoint.revision,
+    url,
+  }
   const delivery = { eventId, leadId, sequence, partnerId, body, requestId }
-  const request = { trigger, url, secrets: read.secrets, beganAt: performance.now() }
-  const started: StartedAttempt = { attemptId, ...delivery, ...request }
+  const request = { trigger, url, secrets: opened.secrets, beganAt: performance.now() }
+  const started: StartedAttempt = { attemptId: id, ...delivery, ...request }
   return { row, started }
 }
-
-export type AttemptRow = Extract<ReturnType<typeof newAttempt>, { row: unknown }>['row']

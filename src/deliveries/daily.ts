@@ -1,10 +1,11 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
-import { recordedAt } from '../leads/new-lead.ts'
-import { idDaysAgo } from './attention.ts'
 import { type DeliveryState, deliveryStates } from './delivery-states.ts'
-import { countedOf } from './delivery.ts'
 import { AFTER_ALL } from './list-deliveries.ts'
+
+/** The smallest id that an event or an attempt of so many days ago can have: a UUID of version 7 begins with its time. */
+const idDaysAgo = (prefix: 'evt_' | 'att_', days: number) => raw<string>`(${prefix} || overlay(
+  lpad(to_hex((extract(epoch from now() - ${days} * interval '1 day') * 1000)::bigint), 12, '0') placing '-' from 9 for 0))`
 
 /** Of the deliveries in each state, and of the attempts: the newest so many are read, within a second. */
 export const NEWEST = 50_000
@@ -76,70 +77,4 @@ export async function attemptsByDay(sql: Sql, partnerId: number, days: number): 
     ) as newest
     group by day order by day desc`.execute(sql)
   return rows
-}
-
-/** What waits, over all partners. */
-export interface Backlog {
-  /** Leads' first open deliveries that should be sent now, to endpoints that take what they get. */
-  due: number
-  /** How long the oldest of them has been due, in seconds; 0 when there is none. */
-  oldestDueSeconds: number
-  /**
-   * Since when the oldest of them, due or not, has waited, in seconds since its event was recorded, whatever it waits
-   * for; 0 when there is none. Deliveries that are held do not count.
-   */
-  oldestUndeliveredSeconds: number
-  /** Open deliveries to endpoints that are paused. */
-  held: number
-  /** `failing`: active, and every attempt since then has failed. */
-  endpoints: { active: number; failing: number; paused: number }
-  /** How long the oldest open lead whose workflow is not known to be started has waited, in seconds; 0 when there is none. */
-  oldestUnstartedSeconds: number
-}
-
-/** Counts what waits, in one statement on the partial indexes of what is open. */
-export async function readBacklog(sql: Sql): Promise<Backlog> {
-  const { rows } = await raw<Omit<Backlog, 'oldestUndeliveredSeconds'> & Oldest>`
-    with open as materialized (
-      select d.lead_id, d.sequence, d.event_id, ${countedOf('d', 'e').nextAttemptAt} as next_attempt_at,
-        e.state = 'paused' as held,
-        -- the others may get few requests, so that theirs are late however many workers there are
-        e.state = 'active' and e.round = e.woken_round and coalesce(e.failing_since > clock_timestamp() - interval '1 minute', true) as takes
-      from deliveries d join endpoints e on e.partner_id = d.partner_id
-      where d.state = 'pending'
-    ), first as (
-      -- those after a lead's first wait for it, however old they are
-      select distinct on (lead_id) next_attempt_at, event_id, takes
-      from open where not held order by lead_id, sequence
-    ), due as (
-      select count(*)::int as due,
-        coalesce(extract(epoch from clock_timestamp() - min(next_attempt_at)), 0)::float8 as oldest
-      from first where takes and next_attempt_at <= clock_timestamp()
-    )
-    select due.due, due.oldest as "oldestDueSeconds",
-      clock_timestamp() as now,
-      -- ids of events are in the order of their time
-      (select min(event_id) from first) as "oldestId",
-      (select count(*)::int from open where held) as held,
-      (select json_build_object(
-        'active', count(*) filter (where state = 'active' and failing_since is null),
-        'failing', count(*) filter (where state = 'active' and failing_since is not null),
-        'paused', count(*) filter (where state = 'paused')
-      ) from endpoints where url is not null) as endpoints,
-      unstarted.oldest as "oldestUnstartedSeconds"
-    from due, (
-      select coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as oldest
-      from leads where workflow_started_at is null
-    ) unstarted
-  `.execute(sql)
-  const [backlog] = rows
-  if (backlog === undefined) throw new Error('a count has no row')
-  const { oldestId, now, ...counts } = backlog
-  const ageMs = oldestId === null ? 0 : now.getTime() - recordedAt(oldestId).getTime()
-  return { ...counts, oldestUndeliveredSeconds: Math.max(0, ageMs / 1000) }
-}
-
-interface Oldest {
-  oldestId: string | null
-  now: Date
 }

@@ -30,10 +30,10 @@ export const Delivery = defineEntity({
     /** The attempt that may settle this delivery, until `leasedUntil`. */
     lease: p.text().nullable(),
     leasedUntil: instant().nullable(),
-    /** How many of the latest attempts in a row did not come to their end. */
+    /** How many of the latest attempts in a row were interrupted. */
     interruptions: p.integer().default(0),
     settledAt: instant().nullable(),
-    /** Since when a settled delivery waits to be sent once more. */
+    /** Since when an open delivery waits for an attempt that was asked for. */
     resendRequestedAt: instant().nullable(),
     /** Why its latest attempt could not begin, for staff; null since one began. */
     fault: p.text().nullable(),
@@ -76,16 +76,15 @@ export const isLeased = raw<boolean>`coalesce(leased_until > clock_timestamp()
 export type MayTake = (lease: string | null) => boolean
 
 /**
- * Judges when the lease of another attempt may be taken: once this process has known it for as long as a lease is long, by
- * its own monotonic clock. By then its holder sends nothing any more, whatever became of its process, and however the clocks
- * of all machines were set meanwhile.
+ * Judges when the lease of another attempt may be taken: once this process has known it for as long as a lease lasts, by its
+ * own monotonic clock. By then its holder sends nothing, even if its process was frozen or clocks were set meanwhile.
  */
 export function createLeaseJudge(monotonicMs = () => performance.now()): MayTake {
   const knownSince = new Map<string, number>()
   return (lease) => {
     if (lease === null) return true
     const nowMs = monotonicMs()
-    // in the order in which they became known; most have ended well
+    // in the order in which they became known
     for (const [known, sinceMs] of knownSince) {
       if (nowMs - sinceMs < HOUR_MS) break
       knownSince.delete(known)
@@ -96,10 +95,7 @@ export function createLeaseJudge(monotonicMs = () => performance.now()): MayTake
   }
 }
 
-/**
- * As `inRound` says, for a delivery and its endpoint under their names in a statement: how often it has failed, and since
- * when it is due, or when it will be.
- */
+/** `inRound` in SQL, for a delivery and its endpoint under their names in a statement. */
 export function countedOf(delivery: 'd' | 'deliveries', endpoint: 'e' | 'endpoints') {
   const [d, e] = [raw.table(delivery), raw.table(endpoint)]
   return {
@@ -108,13 +104,13 @@ export function countedOf(delivery: 'd' | 'deliveries', endpoint: 'e' | 'endpoin
   }
 }
 
-/** Whether a delivery, `d` in the statement, is the first open one of its lead: those after it wait, however old they are. */
+/** Whether delivery row `d` is the first open one of its lead: those after it wait, however old they are. */
 export const isFirstOpen = raw<boolean>`not exists (
   select from deliveries earlier
   where earlier.lead_id = d.lead_id and earlier.state = 'pending' and earlier.sequence < d.sequence
 )`
 
-/** The first open delivery of its lead, for an open one of `deliveries` that is sent after it. */
+/** The lead's first open delivery, for a row of `deliveries` that is open and sent after it. */
 export const waitsFor = raw<{ event_id: string; sequence: number } | null>`(
   select json_build_object('event_id', earlier.event_id, 'sequence', earlier.sequence)
   from deliveries earlier
@@ -132,39 +128,27 @@ export const waitsFor = raw<{ event_id: string; sequence: number } | null>`(
 export const sequenceOf = (eventId: string) =>
   raw<number | null>`(select sequence from deliveries where event_id = ${raw.ref(eventId)})`
 
-/** The bytes of its webhook; `null` if it is not sent, or will not be. */
+/** The bytes of an event's webhook; `null` if it is not sent. */
 export const bodyOf = (eventId: string) =>
   raw<
     string | null
   >`(select body from deliveries where event_id = ${raw.ref(eventId)} and state <> 'canceled')`
 
-/** How far a lead's deliveries are in the record. */
+/** A lead's deliveries from the first open one on. Those between that are not open are passed over. */
 export interface DeliveryQueue {
-  /** The lead's first open delivery; `last + 1` when none is open. */
+  /** The first open one; `last + 1` when none is open. */
   next: number
   last: number
 }
 
-/** The whole queue: what is between them is sent in order, and a sequence that was left out takes no time. */
 export async function deliveryQueue(sql: Sql, leadId: number): Promise<DeliveryQueue> {
-  const row = await sql
-    .selectFrom('leads')
-    .select((eb) => [
-      raw<number>`next_sequence - 1`.as('last'),
-      eb
-        .selectFrom('deliveries')
-        .select((open) => open.fn.min('sequence').as('next'))
-        .where('lead_id', '=', leadId)
-        .where('state', '=', 'pending')
-        .as('next'),
-    ])
-    .where('id', '=', leadId)
-    .executeTakeFirst()
-  const last = row?.last ?? 0
-  return { next: row?.next ?? last + 1, last }
+  const { rows } = await raw<DeliveryQueue>`
+    select next_sequence - 1 as last, coalesce(
+      (select min(sequence) from deliveries where lead_id = ${leadId} and state = 'pending'), next_sequence
+    ) as next
+    from leads where id = ${leadId}`.execute(sql)
+  return rows[0] ?? { next: 1, last: 0 }
 }
-
-const PAGE = 1000
 
 /** What is written when an open delivery is canceled. */
 export const canceled = {
@@ -172,6 +156,8 @@ export const canceled = {
   settled_at: raw<Date>`clock_timestamp()`,
   ...noLease,
 }
+
+const PAGE = 1000
 
 /**
  * Cancels a partner's open deliveries, each page in its own transaction. Skips locked rows, and may miss new ones:

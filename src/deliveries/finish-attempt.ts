@@ -1,149 +1,19 @@
-import { type Expression, sql as raw } from 'kysely'
-import { compiledOnce, type Sql } from '../database/sql.ts'
+import { type RawBuilder, sql as raw } from 'kysely'
+import type { Sql } from '../database/sql.ts'
 import { columnsOf, isOfRevision, resumeAfterProbe } from '../endpoints/endpoint.ts'
 import { type EndpointNotice, oweNotice } from '../endpoints/notices.ts'
-import type { AttemptOutcome, Signature } from './attempt-outcome.ts'
+import type { AttemptOutcome } from '../webhooks/send.ts'
+import type { Signature } from '../webhooks/signature.ts'
 import type { AttemptTrigger } from './delivery-states.ts'
 import { noLease } from './delivery.ts'
-import {
-  decideFailure,
-  type DeliveryChange,
-  type EndpointChange,
-  endWithoutEndpoint,
-  type FailureDecision,
-} from './outcome-decision.ts'
+import { decideFailure, type FailureDecision } from './outcome-decision.ts'
 import { inRound } from './retry-schedule.ts'
 
-/** The attempt that has ended, and whose it was. */
-export interface EndedAttempt {
+interface EndedAttempt {
   attemptId: string
   eventId: string
   trigger: AttemptTrigger
   signed: Signature
-}
-
-/**
- * Writes down how an attempt ended; `next`: when its delivery is tried again, if it is. Without its lease nothing is written
- * of what the endpoint answered: the lead may be erased.
- */
-async function endAttempt(
-  trx: Sql,
-  { attemptId, signed }: EndedAttempt,
-  outcome: AttemptOutcome,
-  { next, holdsLease }: { next: Date | null; holdsLease: boolean },
-): Promise<void> {
-  const told = holdsLease ? outcome : { ...outcome, address: null, responseHeaders: null, responseBody: null }
-  await trx
-    .updateTable('attempts')
-    .set(endOf(signed, told, next))
-    .where('id', '=', attemptId)
-    .execute()
-}
-
-/** What the attempt's row says of its end. */
-function endOf({ at, signature }: Signature, outcome: AttemptOutcome, next: Date | null) {
-  return {
-    ...resultOf({ ...outcome, at, signature, responseHeaders: textOf(outcome) }),
-    next_attempt_at: next,
-  }
-}
-
-/** What is known of an attempt that has ended, with its response's headers as text. */
-type Result = Signature &
-  Pick<AttemptOutcome, 'durationMs' | 'address' | 'status' | 'errorCode' | 'hint' | 'responseBody'> & {
-    responseHeaders: string | null
-  }
-
-type Stated<Values> = { [Name in keyof Values]: Values[Name] | Expression<Values[Name]> }
-
-const resultOf = (result: Stated<Result>) => ({
-  signed_at: result.at,
-  signature: result.signature,
-  finished_at: raw<Date>`clock_timestamp()`,
-  duration_ms: result.durationMs,
-  address: result.address,
-  status: result.status,
-  error_code: result.errorCode,
-  hint: result.hint,
-  response_headers: raw<Record<string, string> | null>`${result.responseHeaders}::jsonb`,
-  response_body: result.responseBody,
-})
-
-const textOf = ({ responseHeaders }: AttemptOutcome) =>
-  responseHeaders === null ? null : JSON.stringify(responseHeaders)
-
-interface Delivered extends Result {
-  attemptId: string
-  eventId: string
-  isResend: boolean
-}
-
-const writeDelivered = compiledOnce<Delivered>()((sql, value) =>
-  sql
-    .with('delivery', (cte) =>
-      cte
-        .updateTable('deliveries')
-        .set({
-          ...noLease,
-          state: 'delivered',
-          settled_at: raw<Date>`case state when 'delivered' then settled_at else clock_timestamp() end`,
-          interruptions: 0,
-          resend_requested_at: raw<null>`case when state = 'pending' or ${value('isResend')} then null
-            else resend_requested_at end`,
-        })
-        .where('event_id', '=', value('eventId'))
-        .where('lease', '=', value('attemptId'))
-        .returning('deliveries.partner_id'),
-    )
-    // written only when it changes: a row that every delivery updated would make them wait for each other
-    .with('endpoint', (cte) =>
-      cte
-        .updateTable('endpoints')
-        .from('delivery')
-        .set({ failing_since: null, recovered_at: raw<Date>`clock_timestamp()` })
-        .whereRef('endpoints.partner_id', '=', 'delivery.partner_id')
-        .where(isOfRevision(value('attemptId')))
-        .where(raw<boolean>`(failing_since is not null or coalesce(recovered_at <= since, true))`),
-    )
-    .with('attempt', (cte) =>
-      cte
-        .updateTable('attempts')
-        .set({
-          ...resultOf({
-            at: value('at'),
-            signature: value('signature'),
-            durationMs: value('durationMs'),
-            address: raw<string | null>`case when ${isHeld} then ${value('address')} end`,
-            status: value('status'),
-            errorCode: value('errorCode'),
-            hint: value('hint'),
-            responseHeaders: raw<string | null>`case when ${isHeld} then ${value('responseHeaders')} end`,
-            responseBody: raw<string | null>`case when ${isHeld} then ${value('responseBody')} end`,
-          }),
-          next_attempt_at: null,
-        })
-        .where('id', '=', value('attemptId')),
-    )
-    .selectFrom('delivery')
-    .select('partner_id'),
-)
-
-/** An erasure takes the lease: then nothing is written of what the endpoint answered. */
-const isHeld = raw<boolean>`exists (select from delivery)`
-
-/**
- * A 2xx, in one statement, since nothing has to be known before it: the delivery, then its endpoint, and the
- * attempt. Answers whose endpoint it was; `undefined` without the lease, and then the attempt alone is written.
- */
-async function deliver(
-  sql: Sql,
-  { attemptId, eventId, trigger, signed }: EndedAttempt,
-  outcome: AttemptOutcome,
-): Promise<number | undefined> {
-  const ids = { attemptId, eventId, isResend: trigger === 'resend' }
-  const result = { ...outcome, ...signed, responseHeaders: textOf(outcome) }
-  const [row] = await writeDelivered(sql, { ...ids, ...result })
-  return row?.partner_id
 }
 
 export interface Finished {
@@ -153,50 +23,102 @@ export interface Finished {
   notices: EndpointNotice[]
 }
 
-/** Writes down how an attempt ended, for its delivery and its endpoint. */
+/** Writes how an attempt ended, for its delivery and its endpoint. */
 export async function finishAttempt(
   sql: Sql,
   attempt: EndedAttempt,
   outcome: AttemptOutcome,
 ): Promise<Finished> {
-  if (outcome.ok) return succeed(sql, attempt, outcome)
-  return sql.transaction().execute(async (trx) => {
-    const { attemptId, eventId, trigger } = attempt
-    const delivery = await lockDelivery(trx, attempt)
-    const { holdsLease } = delivery
-    const end = endWithoutEndpoint({ ...delivery, trigger })
-    if (end !== undefined) {
-      if (holdsLease) await release(trx, attempt)
-      // asked for before it was due: it keeps its place in the schedule
-      const isForOpen = trigger === 'resend' && delivery.state === 'pending'
-      const next = end === 'failed' && isForOpen ? delivery.nextAttemptAt : null
-      await endAttempt(trx, attempt, outcome, { next, holdsLease })
-      return { end, notices: [], ...(next && { retry: retryOf(delivery, next) }) }
-    }
-    const { now, partnerId } = delivery
-    const endpoint = await lockEndpoint(trx, partnerId, attemptId)
-    const facts = { ...inRound(delivery, endpoint.round, now), trigger }
-    const decision = decideFailure(facts, endpoint, outcome, { now, random: Math.random })
-    const next = decision.end === 'failed' ? (decision.delivery?.nextAttemptAt ?? null) : null
-    await endAttempt(trx, attempt, outcome, { next, holdsLease })
-    if (decision.delivery !== null)
-      await failDelivery(trx, attempt, now, { ...decision.delivery, round: endpoint.round })
-    if (decision.endpoint !== null) await failEndpoint(trx, partnerId, decision.endpoint)
-    for (const { kind } of decision.notices)
-      if (kind !== 'paused') await oweNotice(trx, partnerId, kind, eventId)
-    const about = { endpointId: endpoint.id, partnerId, eventId }
-    return { ...endedAs(decision, now), notices: decision.notices.map((notice) => ({ ...notice, ...about })) }
-  })
+  if (!outcome.ok) return sql.transaction().execute((trx) => fail(trx, attempt, outcome))
+  if (attempt.trigger !== 'probe') return succeed(sql, attempt, outcome)
+  return sql.transaction().execute((trx) => succeed(trx, attempt, outcome))
 }
 
+/**
+ * Writes a 2xx in one statement, since nothing has to be known before it: the delivery, then its endpoint, and the attempt.
+ * Without the lease, only the attempt is written.
+ */
 async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): Promise<Finished> {
-  const write = async (trx: Sql) => {
-    const partnerId = await deliver(trx, attempt, outcome)
-    if (partnerId !== undefined && attempt.trigger === 'probe')
-      await resumeAfterProbe(trx, partnerId, attempt.attemptId)
-    return { end: partnerId === undefined ? ('superseded' as const) : ('delivered' as const), notices: [] }
+  const { attemptId, eventId, trigger } = attempt
+  const { rows } = await raw<{ partner_id: number }>`
+    with delivery as (
+      update deliveries set state = 'delivered', lease = null, leased_until = null, interruptions = 0,
+        settled_at = case state when 'delivered' then settled_at else clock_timestamp() end, resend_requested_at = null
+      where event_id = ${eventId} and lease = ${attemptId} returning partner_id
+    ), endpoint as (
+      -- only when it changes: a row that every delivery updated would make them wait for each other
+      update endpoints set failing_since = null, recovered_at = clock_timestamp() from delivery
+      where endpoints.partner_id = delivery.partner_id and ${isOfRevision(attemptId)}
+        and (failing_since is not null or coalesce(recovered_at <= since, true))
+    ), attempt as (
+      ${writeEnd(attempt, outcome, { holdsLease: raw`exists (select from delivery)`, next: null })}
+    )
+    select partner_id from delivery`.execute(sql)
+  const [delivery] = rows
+  if (delivery === undefined) return { end: 'superseded', notices: [] }
+  if (trigger === 'probe') await resumeAfterProbe(sql, delivery.partner_id, attemptId)
+  return { end: 'delivered', notices: [] }
+}
+
+/** Locks the delivery, then its endpoint, and decides with what both are then. */
+async function fail(trx: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): Promise<Finished> {
+  const { attemptId, eventId, trigger } = attempt
+  const { now, partnerId, ...delivery } = await lockDelivery(trx, attempt)
+  const { id: endpointId, round, ...endpoint } = await lockEndpoint(trx, partnerId, attemptId)
+  const facts = { ...inRound(delivery, round, now), trigger }
+  const decision = decideFailure(facts, endpoint, outcome, { now, random: Math.random })
+  const { end, delivery: change } = decision
+  const next = end === 'failed' ? (change?.nextAttemptAt ?? null) : null
+  await writeEnd(attempt, outcome, { holdsLease: raw`${delivery.holdsLease}::boolean`, next }).execute(trx)
+  if (delivery.holdsLease) {
+    const place = change && {
+      round,
+      failures: change.failures,
+      next_attempt_at: change.nextAttemptAt,
+      last_but_one_at: change.lastButOneAt,
+      ...(change.isGivenUp && { state: 'given_up' as const, settled_at: now }),
+    }
+    await trx
+      .updateTable('deliveries')
+      .set({ ...noLease, interruptions: 0, ...place })
+      .where('event_id', '=', eventId)
+      .execute()
   }
-  return attempt.trigger === 'probe' ? sql.transaction().execute(write) : write(sql)
+  if (decision.endpoint !== null) {
+    const { failingSince, incident, transition } = decision.endpoint
+    await trx
+      .updateTable('endpoints')
+      .set({
+        ...(transition && columnsOf(transition)),
+        failing_since: failingSince,
+        ...(incident && { incident }),
+      })
+      .where('id', '=', endpointId)
+      .execute()
+  }
+  for (const { kind } of decision.notices)
+    if (kind !== 'paused') await oweNotice(trx, partnerId, kind, eventId)
+  return {
+    end,
+    ...(change && next && { retry: { failures: change.failures, afterMs: next.getTime() - now.getTime() } }),
+    notices: decision.notices.map((notice) => ({ ...notice, endpointId, partnerId, eventId })),
+  }
+}
+
+/** Without its lease, nothing is written of what the endpoint answered: an erasure takes the lease. */
+function writeEnd(
+  { attemptId, signed }: EndedAttempt,
+  { durationMs, status, errorCode, hint, address, responseHeaders, responseBody }: AttemptOutcome,
+  { holdsLease, next }: { holdsLease: RawBuilder<boolean>; next: Date | null },
+) {
+  const headers = responseHeaders && JSON.stringify(responseHeaders)
+  const ifHeld = (value: RawBuilder<unknown>) => raw`case when ${holdsLease} then ${value} end`
+  return raw`
+    update attempts set finished_at = clock_timestamp(), signed_at = ${signed.at}, signature = ${signed.signature},
+      duration_ms = ${durationMs}, status = ${status}, error_code = ${errorCode}, hint = ${hint}, next_attempt_at = ${next},
+      address = ${ifHeld(raw`${address}::text`)}, response_headers = ${ifHeld(raw`${headers}::jsonb`)},
+      response_body = ${ifHeld(raw`${responseBody}::text`)}
+    where id = ${attemptId}`
 }
 
 function lockDelivery(trx: Sql, { eventId, attemptId }: EndedAttempt) {
@@ -220,58 +142,3 @@ function lockEndpoint(trx: Sql, partnerId: number, attemptId: string) {
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow()
 }
-
-async function release(trx: Sql, { eventId, trigger }: EndedAttempt): Promise<void> {
-  await trx
-    .updateTable('deliveries')
-    .set({ ...noLease, interruptions: 0, ...(trigger === 'resend' && { resend_requested_at: null }) })
-    .where('event_id', '=', eventId)
-    .execute()
-}
-
-async function failDelivery(
-  trx: Sql,
-  { eventId }: EndedAttempt,
-  now: Date,
-  { round, failures, nextAttemptAt, isGivenUp, lastButOneAt }: DeliveryChange & { round: number },
-): Promise<void> {
-  await trx
-    .updateTable('deliveries')
-    .set({
-      ...noLease,
-      round,
-      failures,
-      interruptions: 0,
-      next_attempt_at: nextAttemptAt,
-      last_but_one_at: lastButOneAt,
-      ...(isGivenUp && { state: 'given_up' as const, settled_at: now }),
-    })
-    .where('event_id', '=', eventId)
-    .execute()
-}
-
-async function failEndpoint(
-  trx: Sql,
-  partnerId: number,
-  { failingSince, incident, transition }: EndpointChange,
-): Promise<void> {
-  await trx
-    .updateTable('endpoints')
-    .set({
-      ...(transition && columnsOf(transition)),
-      failing_since: failingSince,
-      ...(incident && { incident }),
-    })
-    .where('partner_id', '=', partnerId)
-    .execute()
-}
-
-function endedAs({ end, delivery }: FailureDecision, now: Date): Omit<Finished, 'notices'> {
-  if (end !== 'failed' || delivery === null) return { end }
-  return { end, retry: retryOf({ failures: delivery.failures, now }, delivery.nextAttemptAt) }
-}
-
-const retryOf = ({ failures, now }: { failures: number; now: Date }, next: Date) => ({
-  failures,
-  afterMs: next.getTime() - now.getTime(),
-})

@@ -1,27 +1,9 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
-import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { latestAttempts } from './attempt.ts'
-import {
-  AFTER_ALL,
-  attemptTrigger,
-  deliveryState,
-  findDeliveries,
-  nextAttemptOf,
-  unknownEvent,
-  unsentEvent,
-} from './list-deliveries.ts'
-import { isUnsent } from './resend-webhook.ts'
 import { inSnapshot } from '../database/sql.ts'
-import { ownsLead } from '../leads/read-lead.ts'
-import type { RouteDependencies } from '../http/dependencies.ts'
-import { deliveryStatuses } from './delivery-states.ts'
-import { formatTimestamp } from '../values.ts'
-import { invalidPayload, unknownLead } from '../http/errors.ts'
-import { diagnoseStatus } from '../webhooks/diagnosis.ts'
-import { signatureHeaders, signedHeaders } from '../webhooks/signature.ts'
 import { eventCursor } from '../http/cursors.ts'
-import { eventName } from '../leads/event-schema.ts'
+import type { RouteDependencies } from '../http/dependencies.ts'
+import { invalidPayload, unknownLead } from '../http/errors.ts'
 import { eventId, ownLeadId, timestamp } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import {
@@ -37,6 +19,23 @@ import {
   success,
   webhookSequence,
 } from '../http/schemas.ts'
+import { eventName } from '../leads/event-schema.ts'
+import { ownsLead } from '../leads/read-lead.ts'
+import { formatTimestamp } from '../values.ts'
+import { diagnoseStatus } from '../webhooks/diagnosis.ts'
+import { signatureHeaders, signedHeaders } from '../webhooks/signature.ts'
+import { latestAttempts } from './attempt.ts'
+import { deliveryStatuses } from './delivery-states.ts'
+import {
+  AFTER_ALL,
+  attemptTrigger,
+  deliveryState,
+  findDeliveries,
+  nextAttemptOf,
+  unknownEvent,
+  unsentEvent,
+} from './list-deliveries.ts'
+import { isUnsent } from './resend-webhook.ts'
 
 const body = strictBody({
   event_id: eventId
@@ -122,20 +121,35 @@ const delivery = z
   })
   .meta({ id: 'Delivery', description: 'One event on its way to your endpoint.' })
 
-const exampleId = 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e'
-const exampleBody =
-  '{"type":"contract_signed","timestamp":"2026-03-09T10:30:00Z","data":{"event_id":"evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e","event_name":"contract_signed","event_payload":null,"created_at":"2026-03-09 10:30:00","lead_id":1042,"partner_lead_id":"LOAN-2026-118","sequence":3,"environment":"sandbox"}}'
-
-/** Those of the example verify with the example's secret. */
-const exampleHeaders = signatureHeadersOf(exampleId, {
-  signed_at: new Date('2026-03-09T10:30:00Z'),
-  signature: signedHeaders({
-    id: exampleId,
-    body: exampleBody,
-    at: new Date('2026-03-09T10:30:00Z'),
-    secrets: [EXAMPLE_SECRET],
-  })['webhook-signature'],
-})
+const id = 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e'
+const at = new Date('2026-03-09T10:30:00Z')
+const example = {
+  event_id: id,
+  event_name: 'contract_signed' as const,
+  lead_id: 1042,
+  lead_erased: false,
+  sequence: 3,
+  state: 'pending' as const,
+  created_at: '2026-03-09 10:30:00',
+  next_attempt_at: '2026-03-09 10:35:07',
+  waits_for: null,
+  settled_at: null,
+  fault: null,
+  body: '{"type":"contract_signed","timestamp":"2026-03-09T10:30:00Z","data":{"event_id":"evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e","event_name":"contract_signed","event_payload":null,"created_at":"2026-03-09 10:30:00","lead_id":1042,"partner_lead_id":"LOAN-2026-118","sequence":3,"environment":"sandbox"}}',
+}
+const signed = signedHeaders({ id, body: example.body, at, secrets: [EXAMPLE_SECRET] })
+const exampleAttempt = {
+  number: 1,
+  trigger: 'scheduled' as const,
+  url: 'https://lender.example.com/webhooks',
+  started_at: '2026-03-09 10:30:00',
+  duration_ms: 41,
+  status: 503,
+  error_code: 'http_error',
+  hint: diagnoseStatus(503).hint,
+  request_headers: signatureHeaders({ id, at, signature: signed['webhook-signature'] }),
+  response_headers: { 'content-type': 'text/plain', 'retry-after': '300' },
+}
 
 const notAlone = () =>
   invalidPayload(
@@ -147,12 +161,11 @@ const schema = operation({
   operationId: 'getDeliveries',
   tags: ['Deliveries'],
   summary: 'List webhook deliveries',
-  description: `Returns one delivery for each event that is sent to your endpoint, with its attempts and what your endpoint answered. To check a signature by hand, sign \`<webhook-id>.<webhook-timestamp>.<body>\` with your secret; that of the example is \`${EXAMPLE_SECRET}\`. With \`event_id\`, the bodies that your endpoint answered are there too: reading one is recorded as a read of personal data, since it may hold some.`,
+  description: `Returns one delivery for each event that is sent to your endpoint, with its attempts and what your endpoint answered. To check a signature by hand, sign \`<webhook-id>.<webhook-timestamp>.<body>\` with your secret; that of the example is \`${EXAMPLE_SECRET}\`. With \`event_id\`, the bodies that your endpoint answered are there too.`,
   body,
   bodyExamples: {
-    'of one lead': { lead_id: 1042 },
-    'all that wait': { states: ['pending', 'held'], limit: 20 },
-    'one, with the answers of your endpoint': { event_id: exampleId },
+    'all that wait': { states: ['pending'], limit: 20 },
+    'one, with the answers of your endpoint': { event_id: id },
   },
   response: z.object({
     success,
@@ -161,40 +174,7 @@ const schema = operation({
   }),
   responseDescription: 'A page of deliveries.',
   responseExamples: {
-    page: {
-      success: true,
-      data: [
-        {
-          event_id: exampleId,
-          event_name: 'contract_signed',
-          lead_id: 1042,
-          lead_erased: false,
-          sequence: 3,
-          state: 'pending',
-          created_at: '2026-03-09 10:30:00',
-          next_attempt_at: '2026-03-09 10:35:07',
-          waits_for: null,
-          settled_at: null,
-          fault: null,
-          body: exampleBody,
-          attempts: [
-            {
-              number: 1,
-              trigger: 'scheduled',
-              url: 'https://lender.example.com/webhooks',
-              started_at: '2026-03-09 10:30:00',
-              duration_ms: 41,
-              status: 503,
-              error_code: 'http_error',
-              hint: diagnoseStatus(503).hint,
-              request_headers: exampleHeaders,
-              response_headers: { 'content-type': 'text/plain', 'retry-after': '300' },
-            },
-          ],
-        },
-      ],
-      next: null,
-    },
+    page: { success: true, data: [{ ...example, attempts: [exampleAttempt] }], next: null },
   },
   errors: [notAlone(), unsentEvent(), unknownLead(), unknownEvent()],
 })
@@ -207,14 +187,16 @@ export const getDeliveries: FastifyPluginAsyncZod<Options> = async (app, { sql }
     schema,
     handler: async (request) => {
       const { partnerId } = request
-      const { event_id: asked, limit } = request.body
-      const filter = await filterOf(request)
-      const withBodies = asked !== undefined
+      const { event_id: asked, lead_id: leadId, states, after, limit } = request.body
+      request.leadId = leadId
+      if (asked !== undefined && (leadId ?? states ?? after ?? null) !== null) throw notAlone()
+      if (leadId !== undefined && !(await ownsLead(sql, partnerId, leadId))) throw unknownLead()
+      const filter = { partnerId, eventId: asked, leadId, states, before: after ?? AFTER_ALL }
       // a delivery and its attempts, as they are at one moment
       const { found, attempts } = await inSnapshot(sql, async (snapshot) => {
         const rows = await findDeliveries(snapshot, { ...filter, limit: limit + 1 })
         const ids = rows.map((row) => row.event_id)
-        return { found: rows, attempts: await latestAttempts(snapshot, ids, withBodies) }
+        return { found: rows, attempts: await latestAttempts(snapshot, ids, asked !== undefined) }
       })
       if (asked !== undefined && found.length === 0)
         throw (await isUnsent(sql, partnerId, asked)) ? unsentEvent() : unknownEvent()
@@ -225,18 +207,6 @@ export const getDeliveries: FastifyPluginAsyncZod<Options> = async (app, { sql }
       return { success: true as const, data, next: last?.event_id ?? null }
     },
   })
-
-  async function filterOf(request: FastifyRequest & { body: z.output<typeof body> }) {
-    const { partnerId } = request
-    const { event_id: asked, lead_id: lead, states, after } = request.body
-    request.leadId = lead
-    if (asked !== undefined) {
-      if ((lead ?? states ?? after ?? null) !== null) throw notAlone()
-      return { partnerId, eventId: asked }
-    }
-    if (lead !== undefined && !(await ownsLead(sql, partnerId, lead))) throw unknownLead()
-    return { partnerId, leadId: lead, states, before: after ?? AFTER_ALL }
-  }
 }
 
 type Row = Awaited<ReturnType<typeof findDeliveries>>[number]
@@ -251,33 +221,16 @@ function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
     lead_erased: row.lead_erased,
     sequence: row.sequence,
     state: row.state,
+    waits_for: row.waits_for,
+    body: row.body,
     created_at: formatTimestamp(row.created_at),
     next_attempt_at: nextAttemptAt && formatTimestamp(nextAttemptAt),
-    waits_for: row.waits_for && { event_id: row.waits_for.event_id, sequence: row.waits_for.sequence },
     settled_at: row.settled_at && formatTimestamp(row.settled_at),
     fault: row.fault && 'we cannot read your signing secret',
-    body: row.body,
-    attempts: attempts.map((made) => ({
-      number: made.number,
-      trigger: made.trigger,
-      url: made.url,
-      duration_ms: made.duration_ms,
-      status: made.status,
-      error_code: made.error_code,
-      hint: made.hint,
-      started_at: formatTimestamp(made.started_at),
-      request_headers: signatureHeadersOf(row.event_id, made),
-      response_headers: made.response_headers,
-      ...('response_body' in made && { response_body: made.response_body }),
+    attempts: attempts.map(({ event_id: of, signed_at, signature, started_at, ...made }) => ({
+      ...made,
+      started_at: formatTimestamp(started_at),
+      request_headers: signed_at && signature ? signatureHeaders({ id: of, at: signed_at, signature }) : null,
     })),
   }
-}
-
-interface Signed {
-  signed_at: Date | null
-  signature: string | null
-}
-
-function signatureHeadersOf(id: string, { signed_at: at, signature }: Signed) {
-  return at === null || signature === null ? null : signatureHeaders({ id, at, signature })
 }

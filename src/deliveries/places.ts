@@ -1,6 +1,5 @@
-import type { AttemptOutcome } from './attempt-outcome.ts'
+import type { AttemptOutcome } from '../webhooks/send.ts'
 import { ENDPOINT_CAP } from './delivery-states.ts'
-import { withJitter } from './retry-schedule.ts'
 
 const SHORTEST_MS = 1000
 const LONGEST_MS = 5 * 60_000
@@ -27,7 +26,7 @@ export function createPlaces(random = Math.random, nowMs = () => performance.now
   const lanes = new Map<number, Lane>()
   const laneOf = (partnerId: number): Lane => {
     const known = lanes.get(partnerId)
-    // what was learned of an endpoint that has got nothing for so long, perhaps because it was paused, counts no more
+    // after a pause, what was learned before it does not count
     if (known && (known.taken > 0 || nowMs() - known.answeredMs < LONGEST_MS)) return known
     const lane = { taken: 0, turnedAway: 0, latestMs: 0, answeredMs: nowMs(), hangs: false }
     lanes.set(partnerId, lane)
@@ -65,7 +64,8 @@ export function createPlaces(random = Math.random, nowMs = () => performance.now
       // an endpoint that begins to hang shows it before the first timeout
       const tookMs = Math.max(lane.latestMs, nowMs() - lane.answeredMs)
       const turnMs = (lane.turnedAway / ENDPOINT_CAP) * tookMs
-      return withJitter(Math.min(Math.max(turnMs, SHORTEST_MS), LONGEST_MS), random)
+      const jitter = 0.8 + 0.4 * random()
+      return Math.round(Math.min(Math.max(turnMs, SHORTEST_MS), LONGEST_MS) * jitter)
     },
   }
 }

@@ -1,35 +1,11 @@
 import { FAILING_AFTER } from './delivery-states.ts'
 
-/** HTTP dates as RFC 9110 has them, without their weekday: IMF-fixdate, RFC 850 and asctime. */
-const HTTP_DATES = [
-  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
-  /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
-  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/,
-]
-
-/**
- * The wait that a `Retry-After` header asks for, in milliseconds from `now`, at least 0. A date in the
- * past asks for none. `undefined` for no header and for anything that is neither seconds nor an HTTP
- * date: a partner's mistake must not change our schedule.
- *
- * Source: RFC 9110, section 10.2.3.
- */
-export function retryAfterMs(header: string | null | undefined, now: Date): number | undefined {
-  const value = header?.trim()
-  if (!value) return undefined
-  if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, Number.MAX_SAFE_INTEGER)
-  if (!HTTP_DATES.some((format) => format.test(value))) return undefined
-  // The third form has no zone and means UTC; without it Date.parse would take the machine's zone.
-  const at = Date.parse(value.endsWith('GMT') ? value : `${value} GMT`)
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime())
-}
-
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** The waits before the attempts of a delivery; those of Standard Webhooks. Once they are used up, one attempt a day. */
+/** The waits before the attempts of a delivery, as Standard Webhooks recommends. After the last, one attempt a day. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   0,
   5 * SECOND,
@@ -43,64 +19,72 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   DAY,
 ]
 
-/** How long the schedule takes, in days. */
-export const SCHEDULE_DAYS = RETRY_DELAYS_MS.reduce((sum, delay) => sum + delay) / DAY
+const totalMs = (delays: readonly number[]) => delays.reduce((sum, delay) => sum + delay)
 
-/** How long after its first attempt a webhook is reported as failing, in minutes; jitter and `Retry-After` add to it. */
-export const FAILING_AFTER_MINUTES = Math.floor(
-  RETRY_DELAYS_MS.slice(0, FAILING_AFTER).reduce((sum, delay) => sum + delay) / MINUTE,
-)
+export const SCHEDULE_DAYS = totalMs(RETRY_DELAYS_MS) / DAY
 
-/** Whether this was the schedule's last attempt. */
-export function isLastScheduled(failures: number): boolean {
-  return failures >= RETRY_DELAYS_MS.length
-}
-
-/**
- * Whether the last attempt but one was made. If the endpoint accepts other webhooks from then on, the last failure is this
- * delivery's own. True for every later failure too: a shorter schedule may be deployed while a delivery is beyond its end.
- */
-export function isLastButOneMade(failures: number): boolean {
-  return failures >= RETRY_DELAYS_MS.length - 1
-}
-
-/** Avoids a thundering herd after an outage. */
-const JITTER = 0.2
+/** How long after its first attempt a webhook is reported as failing; jitter and `Retry-After` add to it. */
+export const FAILING_AFTER_MINUTES = Math.floor(totalMs(RETRY_DELAYS_MS.slice(0, FAILING_AFTER)) / MINUTE)
 
 /** How long an endpoint may fail without one success before it is paused. */
 export const PAUSE_AFTER_HOURS = 72
 export const PAUSE_AFTER_MS = PAUSE_AFTER_HOURS * HOUR
 
+/** Whether the failure was that of the schedule's last attempt, or of a later one. */
+export const isLastScheduled = (failures: number) => failures >= RETRY_DELAYS_MS.length
+
 /**
- * The wait before the next attempt of a delivery that has failed `failures` times, in milliseconds:
- * the schedule's, then a day each, plus 0 to 20 %. `random` gives numbers from 0 to below 1.
+ * Whether the schedule's last attempt but one has failed. If the endpoint accepts other webhooks from then on, the last
+ * failure is this delivery's own.
+ */
+export const isLastButOneMade = (failures: number) => failures >= RETRY_DELAYS_MS.length - 1
+
+/** Added to each wait, so that an outage is not followed by a thundering herd. */
+const MOST_JITTER = 0.2
+
+/**
+ * The wait before the next attempt of a delivery that has failed `failures` times, in milliseconds.
+ *
+ * @param random gives numbers from 0 to below 1.
  */
 export function attemptDelayMs(failures: number, random: () => number): number {
   const delay = RETRY_DELAYS_MS[failures] ?? DAY
-  return Math.round(delay * (1 + JITTER * random()))
-}
-
-/** A wait of about `ms`: ± 20 %, to avoid a thundering herd. */
-export function withJitter(ms: number, random: () => number): number {
-  return Math.round(ms * (1 - JITTER + 2 * JITTER * random()))
-}
-
-export interface FailedAttempt {
-  /** Failed attempts of this delivery so far, with the one just made. */
-  failures: number
-  /** The answer's `Retry-After` header as it came. */
-  retryAfter: string | null
-  now: Date
-  random: () => number
+  return Math.round(delay * (1 + MOST_JITTER * random()))
 }
 
 /**
- * When a delivery is tried again. A `Retry-After` can make that later than the schedule, up to 24 h,
- * and never sooner.
+ * When a delivery is tried again that has failed `failures` times. A `Retry-After` can make that later than the schedule, up
+ * to 24 h, and never sooner.
  */
-export function nextAttemptAt({ failures, retryAfter, now, random }: FailedAttempt): Date {
+export function nextAttemptAt({
+  failures,
+  retryAfter,
+  now,
+  random,
+}: {
+  failures: number
+  /** The header as it came. */
+  retryAfter: string | null
+  now: Date
+  random: () => number
+}): Date {
   const asked = Math.min(retryAfterMs(retryAfter, now) ?? 0, DAY)
   return new Date(now.getTime() + Math.max(attemptDelayMs(failures, random), asked))
+}
+
+const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
+
+/**
+ * The wait that a `Retry-After` header asks for, in milliseconds from `now`, at least 0. `undefined` for no header and for
+ * anything that is neither seconds nor a date: a partner's mistake must not change our schedule.
+ *
+ * Source: RFC 9110, section 10.2.3, without the two obsolete forms of a date.
+ */
+export function retryAfterMs(header: string | null, now: Date): number | undefined {
+  const value = header?.trim() ?? ''
+  if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, Number.MAX_SAFE_INTEGER)
+  const at = HTTP_DATE.test(value) ? Date.parse(value) : Number.NaN
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime())
 }
 
 /** A delivery's place in the retry schedule. */

@@ -1,4 +1,4 @@
-import type { AttemptOutcome } from '../deliveries/attempt-outcome.ts'
+import type { AttemptOutcome } from '../webhooks/send.ts'
 
 export const certificationStates = ['running', 'passed', 'failed'] as const
 

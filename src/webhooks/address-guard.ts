@@ -23,17 +23,14 @@ export class LookupError extends Error {}
  */
 function guardedLookup(lookup: LookupFunction, allowPrivateNetwork: boolean): LookupFunction {
   return (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, answer, family) => {
-      const refuse = (reason: Error) => callback(reason, [])
-      if (error) return refuse(new LookupError(error.code ?? 'lookup failed', { cause: error }))
-      const addresses: LookupAddress[] =
-        typeof answer === 'string' ? [{ address: answer, family: family ?? isIP(answer) }] : answer
-      const first = addresses[0]
-      if (first === undefined) return refuse(new LookupError('ENOTFOUND'))
+    // Node asks for all addresses, because it tries one after the other
+    lookup(hostname, { ...options, all: true }, (error, answer) => {
+      const addresses = Array.isArray(answer) ? answer : []
       const blocked = addresses.find(({ address }) => !isAllowedAddress(address, { allowPrivateNetwork }))
-      if (blocked) return refuse(new BlockedAddressError(blocked.address))
-      if (options.all) return callback(null, addresses)
-      callback(null, first.address, first.family)
+      if (error) callback(new LookupError(error.code ?? 'lookup failed', { cause: error }), [])
+      else if (addresses.length === 0) callback(new LookupError('ENOTFOUND'), [])
+      else if (blocked) callback(new BlockedAddressError(blocked.address), [])
+      else callback(null, addresses)
     })
   }
 }
@@ -50,22 +47,21 @@ function passingOverContinue(socket: Socket): Socket {
   })
 }
 
-interface ConnectorOptions {
-  allowPrivateNetwork: boolean
-  lookup: LookupFunction
-  /** For the lookup, TCP and TLS together. */
-  timeoutMs: number
-}
-
 /**
  * The connector of an undici Agent: TLS 1.2 or newer with verified certificates, and only to public addresses, with
  * `allowPrivateNetwork` also to private ones. An error has the `address` it happened with, if there was one.
+ *
+ * @param options `timeoutMs` for the lookup, TCP and TLS together.
  */
 export function guardedConnector({
   allowPrivateNetwork,
   lookup,
   timeoutMs,
-}: ConnectorOptions): buildConnector.connector {
+}: {
+  allowPrivateNetwork: boolean
+  lookup: LookupFunction
+  timeoutMs: number
+}): buildConnector.connector {
   const connect = buildConnector({
     lookup: guardedLookup(lookup, allowPrivateNetwork),
     timeout: timeoutMs,
@@ -77,9 +73,8 @@ export function guardedConnector({
   })
   return (target, callback) => {
     // Node does not look up a literal address, so the lookup would not see it.
-    if (isIP(target.hostname) !== 0 && !isAllowedAddress(target.hostname, { allowPrivateNetwork })) {
+    if (isIP(target.hostname) !== 0 && !isAllowedAddress(target.hostname, { allowPrivateNetwork }))
       return callback(new BlockedAddressError(target.hostname), null)
-    }
     connect(target, (...[error, socket]) =>
       error ? callback(error, null) : callback(null, passingOverContinue(socket)),
     )

@@ -2,7 +2,7 @@ import type { EventPayload } from '../leads/event-payloads.ts'
 import type { MilestoneName } from '../leads/milestones.ts'
 import { type Environment, formatTimestamp } from '../values.ts'
 
-/** What a webhook tells a partner: never a name, an email address or a phone number. */
+/** What a webhook tells a partner. */
 export interface WebhookFacts {
   /** `evt_<uuidv7>`, also the webhook's id. */
   eventId: string
@@ -11,7 +11,7 @@ export interface WebhookFacts {
   createdAt: Date
   leadId: number
   partnerLeadId: string | null
-  /** The event's place among the lead's webhooks, from 1: strictly increasing, and gapless except after an announced restore. */
+  /** The event's place among the lead's webhooks, from 1: gapless except after an announced restore. */
   sequence: number
 }
 
@@ -20,8 +20,8 @@ export interface WebhookEvent extends WebhookFacts {
 }
 
 /**
- * The body of a webhook. It is stored as text, so that every attempt signs and sends the same bytes. It holds ids and
- * milestones, never a name, an email address or a phone number.
+ * The body of a webhook: ids and milestones, never a name, an email address or a phone number. It is stored as text, so that
+ * every attempt signs and sends the same bytes.
  *
  * Source: Standard Webhooks, "payload structure": `{type, timestamp, data}`.
  */
@@ -29,7 +29,6 @@ export function webhookBody(event: WebhookEvent): string {
   const createdAt = formatTimestamp(event.createdAt)
   return JSON.stringify({
     type: event.eventName,
-    // from `created_at`: both are the same second
     timestamp: `${createdAt.replace(' ', 'T')}Z`,
     data: {
       event_id: event.eventId,
@@ -44,20 +43,21 @@ export function webhookBody(event: WebhookEvent): string {
   })
 }
 
-/** Types of calls that are no events: no lead is in them. */
+/** Types of requests that are no events. The last one no receiver can know. */
 export const PING_TYPE = 'endpoint.ping'
 export const CERTIFICATION_TYPE = 'endpoint.certification'
-/** One that no receiver can know. */
 export const UNKNOWN_TYPE = 'endpoint.certification.unknown_type'
 
-/** The body of a call that is no event: Standard Webhooks' `{type, timestamp, data}`. */
-export function serviceCallBody(
-  type: string,
-  at: Date,
-  data: { partner_id: number; environment: Environment },
-): string {
-  return JSON.stringify({ type, timestamp: `${at.toISOString().slice(0, 19)}Z`, data })
+interface ServiceCall {
+  partner_id: number
+  environment: Environment
 }
+
+const secondsOf = (at: Date) => `${at.toISOString().slice(0, 19)}Z`
+
+/** The body of a request that is no event. */
+export const serviceCallBody = (type: string, at: Date, data: ServiceCall) =>
+  JSON.stringify({ type, timestamp: secondsOf(at), data })
 
 /**
  * The body of a check: valid JSON that no serializer writes, with more white space and escapes than it needs. A receiver
@@ -66,11 +66,10 @@ export function serviceCallBody(
 export function certificationBody(
   type: string,
   at: Date,
-  { partner_id: partnerId, environment }: { partner_id: number; environment: Environment },
+  { partner_id: id, environment }: ServiceCall,
 ): string {
-  const timestamp = JSON.stringify(`${at.toISOString().slice(0, 19)}Z`)
-  const data = `{ "partner_id" :${partnerId},\n\t\t"environment": ${escaped(environment)} }`
-  return `{ "type" :${escaped(type)},\n\t"data": ${data} ,\n\t"timestamp": ${timestamp} }`
+  const data = `{ "partner_id" :${id},\n\t\t"environment": ${escaped(environment)} }`
+  return `{ "type" :${escaped(type)},\n\t"data": ${data} ,\n\t"timestamp": "${secondsOf(at)}" }`
 }
 
 /** A JSON string whose first letter is an escape. */
@@ -79,7 +78,5 @@ function escaped(text: string): string {
   return `"\\u${code}${JSON.stringify(text.slice(1)).slice(1)}`
 }
 
-/** The same JSON with one byte changed: white space, so that only a signature over the raw bytes tells. */
-export function withOneByteChanged(body: string): string {
-  return body.replace('\n', ' ')
-}
+/** The same JSON with one byte of white space changed, so that only a signature over the raw bytes tells. */
+export const withOneByteChanged = (body: string) => body.replace('\n', ' ')

@@ -1,4 +1,3 @@
-import type { Answer, AttemptOutcome } from '../deliveries/attempt-outcome.ts'
 import { BlockedAddressError, LookupError } from './address-guard.ts'
 
 /** Why an attempt failed. */
@@ -24,7 +23,6 @@ const HINTS = {
   tls_error:
     'the TLS handshake with your endpoint failed: it must support TLS 1.2 or newer on that port, and not speak plain HTTP there',
   invalid_response: 'your endpoint sent a response that is not valid HTTP/1.1',
-  canceled: 'we stopped this attempt on our side and will make it again',
   network_error: 'the request failed',
 }
 
@@ -34,11 +32,8 @@ const CODES = [
   ['connection_reset', /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/],
   ['unreachable', /^(?:EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/],
   ['tls_error', /^(?:ERR_SSL_|ERR_TLS_|CERT_|UNABLE_TO_|EPROTO$)/],
-  ['invalid_response', /^(?:UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES|ERR_ASSERTION$)/],
+  ['invalid_response', /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES|ERR_ASSERTION$)/],
 ] as const
-
-const CONNECT_TIMEOUT_HINT =
-  'we could not connect to your endpoint in time: check its DNS records, address and firewall'
 
 const CERTIFICATE_HINTS: Record<string, string> = {
   CERT_HAS_EXPIRED: 'has expired: renew it',
@@ -51,20 +46,20 @@ const CERTIFICATE_HINTS: Record<string, string> = {
     'is from an unknown authority: install one from a public authority, with the full chain',
 }
 
-export function diagnosis(errorCode: keyof typeof HINTS, hint: string = HINTS[errorCode]): Diagnosis {
-  return { errorCode, hint }
-}
+const diagnosis = (errorCode: keyof typeof HINTS, hint = HINTS[errorCode]): Diagnosis => ({ errorCode, hint })
 
-/** What it means that the time was up, before or after the request was sent. */
+/** The time limit was reached, before or after the request was sent. */
 export const diagnoseTimeout = (isSent: boolean) =>
-  diagnosis('timeout', isSent ? HINTS.timeout : CONNECT_TIMEOUT_HINT)
+  diagnosis('timeout', isSent ? HINTS.timeout : NOT_CONNECTED)
 
-/** What a failed request means. */
+const NOT_CONNECTED =
+  'we could not connect to your endpoint in time: check its DNS records, address and firewall'
+
+/** What the error of a request means. */
 export function diagnose(error: unknown): Diagnosis {
-  // with several addresses Node reports one error around those of the attempts: the first says most
-  const cause: unknown = error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
-  const { address } = cause as { address?: string }
-  return { ...causeOf(cause), address }
+  // with several addresses, Node reports one error around those of the attempts
+  const cause: unknown = error instanceof AggregateError ? (error.errors[0] ?? error) : error
+  return { ...causeOf(cause), address: (cause as { address?: string }).address }
 }
 
 function causeOf(error: unknown): Diagnosis {
@@ -75,18 +70,17 @@ function causeOf(error: unknown): Diagnosis {
   const certificate = CERTIFICATE_HINTS[code]
   if (certificate !== undefined)
     return diagnosis('tls_error', `the TLS certificate of your endpoint ${certificate}`)
-  // before its code, which is that of a reset
+  // its code is that of a reset
   if (message.includes('before secure TLS connection')) return diagnosis('tls_error')
-  // undici's, and those of Node's own parser
-  if (name === 'HTTPParserError' || code.startsWith('HPE_') || message === 'bad upgrade')
-    return diagnosis('invalid_response')
+  if (name === 'HTTPParserError' || message === 'bad upgrade') return diagnosis('invalid_response')
   const [known] = CODES.find(([, pattern]) => pattern.test(code)) ?? []
-  if (known !== undefined) return diagnosis(known)
-  return diagnosis('network_error', `${HINTS.network_error} (${code || 'unknown'})`)
+  return known === undefined
+    ? diagnosis('network_error', `${HINTS.network_error} (${code || 'unknown'})`)
+    : diagnosis(known)
 }
 
 /**
- * A response with a status other than 2xx.
+ * What a status other than 2xx means.
  *
  * @param clock what is wrong with the receiver's clock, in words.
  */
@@ -96,21 +90,27 @@ export function diagnoseStatus(status: number, clock?: string): Diagnosis {
   return { errorCode, hint: `your endpoint answered ${status}: ${(isRefusal && clock) || advice(status)}` }
 }
 
-/** A status other than 2xx says more than how its body ended; a 2xx counts only when it is complete. */
-export function outcomeOf(
-  { status, responseHeaders }: Answer,
-  failure: Diagnosis | null,
-): Pick<AttemptOutcome, 'ok' | 'errorCode' | 'hint'> {
-  const isOther = status !== null && (status < 200 || status > 299)
-  const reason = isOther ? diagnoseStatus(status, clockAdvice(responseHeaders?.date, Date.now())) : failure
-  return { ok: reason === null, errorCode: reason?.errorCode ?? null, hint: reason?.hint ?? null }
+const OR_SIGNATURE =
+  'if your signature check refused it: is the secret the current one, the body raw, and the clock right?'
+
+function advice(status: number): string {
+  if (status >= 300 && status < 400) return 'we do not follow redirects; register the final URL'
+  if (status === 400)
+    return `it must accept every event, including types that you do not use; ${OR_SIGNATURE}`
+  if (status === 401 || status === 403)
+    return `accept requests without a login, and verify the webhook-signature header instead; ${OR_SIGNATURE}`
+  if (status === 404) return 'check the path of the registered URL'
+  if (status === 410) return 'for a webhook, this pauses the endpoint until it accepts a probe'
+  if (status === 429) return 'we retry later, and wait for its Retry-After header if it sends one'
+  if (status >= 500) return 'look for the error in its log'
+  return 'respond with 200 to every event, including types that you do not use'
 }
 
 /** Receivers refuse a `webhook-timestamp` that is further than this from their clock. */
 const TOLERANCE_MS = 5 * 60 * 1000
 
 /**
- * What is wrong with a receiver's clock, by the `date` header of its response; `undefined` if that is right or missing.
+ * What is wrong with a receiver's clock, by the `date` header of its response; `undefined` if it is right or unknown.
  *
  * @param at when the response came, in milliseconds.
  */
@@ -120,25 +120,4 @@ export function clockAdvice(date: string | undefined, at: number): string | unde
   const minutes = Math.round(Math.abs(off) / 60_000)
   const direction = off < 0 ? 'behind' : 'ahead of'
   return `by its date header, the clock of your server is ${minutes} minutes ${direction} ours, so it refuses every webhook-timestamp: correct the clock`
-}
-
-/** What receivers answer that refuse a signature. */
-const OR_SIGNATURE =
-  'if your signature check refused it: is the secret the current one, the body raw, and the clock right?'
-
-function advice(status: number): string {
-  if (status >= 300 && status < 400) return 'we do not follow redirects; register the final URL'
-  if (status === 401 || status === 403) {
-    return `accept requests without a login, and verify the webhook-signature header instead; ${OR_SIGNATURE}`
-  }
-  if (status === 404) return 'check the path of the registered URL'
-  if (status === 405) return 'it must accept POST'
-  if (status === 410) return 'for a webhook, this pauses the endpoint until it accepts a probe'
-  if (status === 413) return 'it must accept bodies of up to 64 KiB'
-  if (status === 415) return 'it must accept application/json'
-  if (status === 429) return 'we retry later, and wait for its Retry-After header if it sends one'
-  if (status === 400)
-    return `it must accept every event, including types that you do not use; ${OR_SIGNATURE}`
-  if (status >= 500) return 'look for the error in its log'
-  return 'respond with 200 to every event, including types that you do not use'
 }

@@ -26,7 +26,7 @@ export function checkEndpointUrl(url: string, policy: EndpointPolicy): Diagnosis
 
 function invalidity(url: string, environment: Environment): string | null {
   if (url.length > MAX_URL_LENGTH) return `the URL is longer than ${MAX_URL_LENGTH} characters`
-  // URL parsers drop or rewrite these, each in its own way: the URL that staff see must be the one we call
+  // parsers drop or rewrite these, each in its own way: the URL that staff see must be the one we call
   // oxlint-disable-next-line no-control-regex
   if (/[\u0000-\u0020\u007f\\]/.test(url))
     return 'the URL contains a space, a control character or a backslash'

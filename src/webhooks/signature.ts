@@ -1,34 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
-import type { Signature } from '../deliveries/attempt-outcome.ts'
 
-export interface SignatureHeaders {
-  'webhook-id': string
-  'webhook-timestamp': string
-  'webhook-signature': string
+/** What an attempt was signed with, beside its id and body. */
+export interface Signature {
+  at: Date
+  /** `v1,…` for each secret that was live. */
+  signature: string
 }
 
-export interface SignedHeaders extends SignatureHeaders, Record<string, string> {}
+/** The headers of Standard Webhooks, as they are sent and as they are shown later. */
+export const signatureHeaders = ({ id, at, signature }: Signature & { id: string }) => ({
+  'webhook-id': id,
+  'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+  'webhook-signature': signature,
+})
 
-/** The headers of Standard Webhooks, which are the same for what is sent and for what is shown of it later. */
-export function signatureHeaders({ id, at, signature }: Signature & { id: string }): SignatureHeaders {
-  return {
-    'webhook-id': id,
-    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-    'webhook-signature': signature,
-  }
-}
-
-/** All headers of a webhook. */
-function webhookHeaders(signature: Signature & { id: string }): SignedHeaders {
-  return {
-    'content-type': 'application/json',
-    'user-agent': 'partner-referral-service-webhooks/1',
-    ...signatureHeaders(signature),
-  }
-}
-
-export interface Signing {
+interface Signing {
   /** The event's id. Delivery is at least once: receivers drop duplicates by this id. */
   id: string
   body: string
@@ -39,18 +26,19 @@ export interface Signing {
 }
 
 /**
- * The headers of one attempt, with those of Standard Webhooks: one `v1` signature for each secret. The oldest comes first:
- * it is the one that a receiver has when a rotation begins, and some verifiers refuse if only the last signature is valid.
+ * All headers of one attempt, with a signature for each secret. The oldest comes first: it is the one that a receiver has
+ * when a rotation begins, and some verifiers refuse if only the last signature is valid.
  *
  * @throws {Error} when there is no secret: nothing is sent unsigned.
  */
-export function signedHeaders({ id, body, at, secrets }: Signing): SignedHeaders {
+export function signedHeaders({ id, body, at, secrets }: Signing) {
   if (secrets.length === 0) throw new Error(`webhook ${id} has no live secret to sign with`)
-  const signature = secrets
-    .toReversed()
-    .map((secret) => new Webhook(secret).sign(id, at, body))
-    .join(' ')
-  return webhookHeaders({ id, at, signature })
+  const signatures = secrets.toReversed().map((secret) => new Webhook(secret).sign(id, at, body))
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'partner-referral-service-webhooks/1',
+    ...signatureHeaders({ id, at, signature: signatures.join(' ') }),
+  }
 }
 
 /** Why a webhook is not valid, as the public library says for the last of `secrets`; `undefined` if one of them signed it. */
@@ -72,6 +60,4 @@ export function problemOf(
 }
 
 /** A new signing secret: `whsec_` and 32 random bytes in base64, the format of Standard Webhooks. */
-export function generateSecret(): string {
-  return `whsec_${randomBytes(32).toString('base64')}`
-}
+export const generateSecret = () => `whsec_${randomBytes(32).toString('base64')}`

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@j
 
 import { ApplicationFailure } from '@temporalio/common'
 import { sql as raw } from 'kysely'
-import { requestAttempt } from '../../src/deliveries/resend-webhook.ts'
+import { requestAttempt } from '../../src/deliveries/resends.ts'
 import { type AttemptTrigger, LEASE_MS } from '../../src/deliveries/delivery-states.ts'
 import { RETRY_DELAYS_MS } from '../../src/deliveries/retry-schedule.ts'
 import { prepareDelivering } from '../support/delivering.ts'

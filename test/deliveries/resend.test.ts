@@ -78,12 +78,12 @@ describe('resends that a partner asks for', () => {
       headers: { authorization: `Service-Key ${partner.key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ event_id: (await settled(1))[0] }),
     })
-    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '60'])
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '15'])
     expect(await response.json()).toEqual({
       success: false,
       error: {
         code: 'RATE_LIMITED',
-        message: expect.stringMatching(/^1,000 of your webhooks are already waiting .* paused/),
+        message: expect.stringMatching(/^1,000 of your webhooks are already waiting /),
       },
     })
     partner = await service.addPartner()

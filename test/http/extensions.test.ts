@@ -156,36 +156,6 @@ describe('the endpoints beyond the specification', () => {
       expect([foreign.status, foreign.text]).toEqual([404, unknown.text])
       expect(api.resent).toHaveLength(2)
     })
-
-    it('refuses what was attempted a thousand times', async () => {
-      const own = await api.addPartner()
-      await own.createLead()
-      const [{ event_id: eventId }] = (await deliveries({}, own)).data
-      const before = api.resent.length
-      const thousandth = async (number: number) => {
-        await addAttempts(api.sql, own.id, [{ trigger: 'resend' }])
-        await api.sql.updateTable('attempts').set({ number }).where('event_id', '=', eventId).execute()
-        return own.post('resend-webhook', { event_id: eventId })
-      }
-      expect((await thousandth(999)).status).toBe(200)
-      await api.sql.deleteFrom('attempts').where('event_id', '=', eventId).execute()
-      const { status, body } = await thousandth(1000)
-      expect([status, body.error]).toEqual([
-        400,
-        {
-          code: 'INVALID_PAYLOAD',
-          message: 'This webhook was attempted 1,000 times and cannot be resent. get-events has its event.',
-          fields: [
-            {
-              field: 'event_id',
-              problem:
-                'This webhook was attempted 1,000 times and cannot be resent. get-events has its event.',
-            },
-          ],
-        },
-      ])
-      expect(api.resent).toHaveLength(before + 1)
-    })
   })
 
   describe('get-endpoint', () => {

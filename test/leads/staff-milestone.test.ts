@@ -173,13 +173,14 @@ describe('the staff, of a lead', () => {
     const [first, second] = (await view(id)).deliveries
     partner.endpoint.answer = (_, response) => response.writeHead(200).end()
     expect((await resend(context, second!.event_id)).json).toMatchObject({
-      outcome: 'due',
+      state_before: 'pending',
       waits_for: { event_id: first!.event_id, sequence: 1 },
     })
     await resend(context, first!.event_id)
     await arrived(id, 3)
     await until(async () => (await view(id)).deliveries[1]?.state === 'delivered')
-    expect((await resend(context, first!.event_id)).json).toMatchObject({ outcome: 'delivered' })
+    expect((await resend(context, first!.event_id)).json).toMatchObject({ state_before: 'delivered' })
+    await arrived(id, 4)
     expect(leads.arrivals(id).map(({ event }) => event.data.sequence)).toEqual([1, 1, 2, 1])
     await service.sql.updateTable('deliveries').set({ state: 'canceled' }).where('lead_id', '=', id).execute()
     await expect(resend(context, first!.event_id)).rejects.toThrow('was canceled and cannot be sent')

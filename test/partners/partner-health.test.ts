@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { givenUpByPartner } from '../../src/deliveries/attention.ts'
 import { attemptsByDay, eventsByDay } from '../../src/deliveries/daily.ts'
 import { figuresByPartner } from '../../src/endpoints/endpoint-health.ts'
 import { health } from '../../src/partners/partner-health.ts'
@@ -132,7 +131,6 @@ describe('the health of a partner with 100,000 deliveries', () => {
     ['the small partner’s events', 200, () => eventsByDay(sql, small, 7)],
     ['the small partner’s attempts', 200, () => attemptsByDay(sql, small, 7)],
     ['the figures of the list', 3000, () => figuresByPartner(sql, [small, large])],
-    ['what was given up', 40_000, () => givenUpByPartner(sql, { days: 30, most: 10_000 })],
   ])(
     'reads %s by indexes, in time that the other days and partners do not add to',
     async (_, limit, work) => {

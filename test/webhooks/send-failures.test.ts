@@ -70,15 +70,4 @@ describe('a connection that fails is an outcome, never an exception', () => {
     await production.close()
     expect(counts.connections).toBe(0)
   })
-
-  test('an attempt stopped by the caller is canceled, before or within it', async () => {
-    const controller = new AbortController()
-    const { url } = await startReceiver(() => controller.abort())
-    const webhook = { url, headers: {}, body: '{}' }
-    expect(await sender.send(webhook, controller.signal)).toMatchObject({ ok: false, errorCode: 'canceled' })
-    expect(await sender.send(webhook, AbortSignal.abort())).toMatchObject({
-      errorCode: 'canceled',
-      address: null,
-    })
-  })
 })

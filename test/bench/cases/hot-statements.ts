@@ -1,5 +1,5 @@
 import type { Sql } from '../../../src/database/sql.ts'
-import { readBacklog } from '../../../src/deliveries/daily.ts'
+import { readBacklog } from '../../../src/deliveries/backlog.ts'
 import { finishAttempt } from '../../../src/deliveries/finish-attempt.ts'
 import { findDeliveries } from '../../../src/deliveries/list-deliveries.ts'
 import { BEGINNING, eventsAfter } from '../../../src/leads/event-feed.ts'

@@ -39,12 +39,12 @@ class Calls:
         return answer
 
     def get_deliveries(self, request: types.GetDeliveriesRequest | None = None) -> types.GetDeliveriesResponse:
-        """List webhook deliveries. Returns one delivery for each event that is sent to your endpoint, with its attempts and what your endpoint answered. To check a signature by hand, sign `<webhook-id>.<webhook-timestamp>.<body>` with your secret; that of the example is `whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD`. With `event_id`, the bodies that your endpoint answered are there too: reading one is recorded as a read of personal data, since it may hold some."""
+        """List webhook deliveries. Returns one delivery for each event that is sent to your endpoint, with its attempts and what your endpoint answered. To check a signature by hand, sign `<webhook-id>.<webhook-timestamp>.<body>` with your secret; that of the example is `whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD`. With `event_id`, the bodies that your endpoint answered are there too."""
         answer: types.GetDeliveriesResponse = self._call("POST", "/get-deliveries", request)
         return answer
 
     def resend_webhook(self, request: types.ResendWebhookRequest) -> types.ResendWebhookResponse:
-        """Resend a webhook. An open delivery is attempted now, after the lead’s earlier webhooks; if that fails, its next automatic attempt stays when it was. A settled one is sent again with the same `webhook-id` and the header `webhook-replay: true`. Resends are sent one at a time, at most five a second; up to 1,000 can wait. Requesting a resend that already waits changes nothing. Resends wait while your endpoint is paused. If 1,000 already wait, the response is 429 with `Retry-After` 15, the time limit of an attempt, or 60 while your endpoint is paused."""
+        """Resend a webhook. An open delivery is attempted now, after the lead’s earlier webhooks; if that fails, its next automatic attempt stays when it was. A settled one is sent again with the same `webhook-id` and the header `webhook-replay: true`. Resends are sent one at a time, at most five a second; up to 1,000 can wait. Requesting a resend that already waits changes nothing. Resends wait while your endpoint is paused. If 1,000 already wait, the response is 429 with `Retry-After`."""
         answer: types.ResendWebhookResponse = self._call("POST", "/resend-webhook", request)
         return answer
 
