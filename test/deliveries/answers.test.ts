@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { replay } from '../../src/deliveries/staff.ts'
 import { addSecret, rotateSecret, signOnlyWith } from '../../src/endpoints/secrets.ts'
@@ -136,7 +135,7 @@ describe('what get-deliveries shows of an attempt', () => {
       signOnlyWith(trx, of, await addSecret(trx, of, secret, 'unused')),
     )
     await replay(context, { partner: partner.id, state: 'all' })
-    const { body, attempts } = await shown(eventId, 4)
+    const { attempts } = await shown(eventId, 4)
 
     expect(attempts.map(({ trigger }) => trigger)).toEqual(['scheduled', 'resend', 'probe', 'replay'])
     expect(attempts.map(({ request_headers: headers }) => headers)).toEqual(
@@ -146,30 +145,6 @@ describe('what get-deliveries shows of an attempt', () => {
         'webhook-signature': signature,
       })),
     )
-    expect(attempts.map(({ request_headers: h }) => h?.['webhook-signature']?.split(' ').length)).toEqual([
-      1, 2, 2, 1,
-    ])
-    // as a partner checks one by hand
-    const last = attempts.at(-1)?.request_headers
-    const signature = createHmac(
-      'sha256',
-      Buffer.from(partner.endpoint.secret.replace('whsec_', ''), 'base64'),
-    )
-      .update(`${last?.['webhook-id']}.${last?.['webhook-timestamp']}.${body}`)
-      .digest('base64')
-    expect(last?.['webhook-signature']).toBe(`v1,${signature}`)
-  })
-
-  it('is nothing of an attempt that is under way', async () => {
-    const answered = Promise.withResolvers<void>()
-    partner.endpoint.answer = (_, response) => void answered.promise.then(() => response.writeHead(200).end())
-    const leadId = await leads.start()
-    await partner.endpoint.until((arrivals) => arrivals.length === 1)
-    const nothing = { status: null, request_headers: null, response_headers: null, response_body: null }
-    const eventId = await firstEvent(leadId)
-    expect((await deliveryOf({ event_id: eventId })).attempts).toMatchObject([nothing])
-    answered.resolve()
-    await shown(eventId, 1)
   })
 
   it('is of the partner’s own webhooks, one at a time', async () => {

@@ -1,30 +1,24 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { createPlaces, type Places } from '../../src/deliveries/places.ts'
 import { ENDPOINT_CAP } from '../../src/deliveries/delivery-states.ts'
+import { createPlaces, type Places } from '../../src/deliveries/places.ts'
 
 const PARTNER = 1
-const answers = {
-  status: null,
-  address: null,
-  hint: null,
-  responseHeaders: null,
-  responseBody: null,
+const answers = { status: null, address: null, hint: null, responseHeaders: null, responseBody: null }
+const accepted = (durationMs = 10) => ({
+  ...answers,
   retryAfter: null,
-}
-const accepted = (durationMs = 10) => ({ ...answers, ok: true, durationMs, errorCode: null })
-const failed = (errorCode: string) => ({ ...answers, ok: false, durationMs: 15_000, errorCode })
+  ok: true,
+  durationMs,
+  errorCode: null,
+})
+const failed = (errorCode: string) => ({ ...accepted(15_000), ok: false, errorCode })
 
 describe('the places for requests to a partner', () => {
   let places: Places
-  let nowMs: number
-
+  let nowMs = 0
+  const noJitter = () => 0.5
   beforeEach(() => {
-    nowMs = 0
-    // no jitter
-    places = createPlaces(
-      () => 0.5,
-      () => nowMs,
-    )
+    places = createPlaces(noJitter, () => nowMs)
   })
 
   const takeAll = (partnerId = PARTNER) => {
@@ -40,7 +34,7 @@ describe('the places for requests to a partner', () => {
     expect([takeAll(), takeAll(2)]).toEqual([1, 0])
   })
 
-  it('are one after a timeout, until a request succeeds', () => {
+  it('are one after a timeout, until a request succeeds, and ten after another failure', () => {
     places.answered(PARTNER, failed('timeout'))
     expect(takeAll()).toBe(1)
     places.giveBack(PARTNER)
@@ -48,10 +42,17 @@ describe('the places for requests to a partner', () => {
     expect(takeAll()).toBe(1)
     places.answered(PARTNER, accepted())
     expect(takeAll()).toBe(ENDPOINT_CAP - 1)
+    places.answered(2, failed('connection_reset'))
+    expect(takeAll(2)).toBe(ENDPOINT_CAP)
   })
 
-  it('are ten though requests fail in another way', () => {
-    places.answered(PARTNER, failed('connection_reset'))
+  it('are ten again once nothing was under way for five minutes', () => {
+    places.answered(PARTNER, failed('timeout'))
+    takeAll()
+    nowMs += 300_000
+    expect(takeAll()).toBe(0)
+    places.giveBack(PARTNER)
+    nowMs += 300_000
     expect(takeAll()).toBe(ENDPOINT_CAP)
   })
 
@@ -69,16 +70,6 @@ describe('the places for requests to a partner', () => {
     takeAll()
     nowMs += 5000
     expect(turnAway(100)).toBe(50_000)
-  })
-
-  it('are ten again once nothing was under way for five minutes', () => {
-    places.answered(PARTNER, failed('timeout'))
-    takeAll()
-    nowMs += 300_000
-    expect(takeAll()).toBe(0)
-    places.giveBack(PARTNER)
-    nowMs += 300_000
-    expect(takeAll()).toBe(ENDPOINT_CAP)
   })
 
   it('count one less for each answer, and anew once an endpoint that hung has accepted one', () => {

@@ -72,18 +72,6 @@ describe('a name whose server is hostile', () => {
     expect(outcomes[0]?.errorCode).toBe('blocked_address')
     expect(canary.counts.connections).toBe(0)
   })
-
-  test('keeps nothing of a blocked target', async () => {
-    const { outcomes } = await attempts(1, ({ type }) => (type === 'A' ? ['127.0.0.1'] : []))
-    expect(outcomes[0]).toMatchObject({
-      ok: false,
-      status: null,
-      errorCode: 'blocked_address',
-      hint: expect.stringContaining('must be public'),
-      responseHeaders: null,
-      responseBody: null,
-    })
-  })
 })
 
 describe('a name that cannot be looked up', () => {

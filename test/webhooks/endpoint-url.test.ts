@@ -1,34 +1,42 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { checkEndpointUrl } from '../../src/webhooks/endpoint-url.ts'
-import { blockedHosts, metadataHosts, publicHosts } from './spellings.ts'
+
+/** One of each kind of spelling and each block of addresses: the property tests of public-address.test.ts have the rest. */
+const blockedHosts = words(`
+  127.0.0.1 127.1 2130706433 0177.0.0.1 0x7f.1 %31%32%37.0.0.1 １２７.０.０.１ 127.0.0.1. localhost LOCALHOST. api.localhost
+  ⓛocalhost [::1] [0:0:0:0:0:0:0:1] [::] [::ffff:127.0.0.1] [::FFFF:7F00:0001] [::ffff:0:127.0.0.1] [::7f00:1]
+  [64:ff9b::808:808] [64:ff9b:1::7f00:1] [2002:7f00:1::] [2001:0:7f00:1::] 10.0.0.1 172.31.255.255 192.168.257 [fc00::1]
+  [fec0::1] [fe80::1] 169.254.169.254 0xa9fea9fe [fd00:ec2::254] 100.100.100.200 168.63.129.16 100.64.0.1 0 192.0.0.8
+  198.18.0.1 192.0.2.1 [2001:db8::1] 224.0.0.1 255.255.255.255 [ff02::1] [100::1] [4000::1] 127.0.0.256 1.2.3.4.5 [::1
+  [::1%25eth0] 127.0.0.1%00.example.com exa%mple.com`)
+const publicHosts = words(`
+  example.com hooks.example.com:8443 mylocalhost 127.0.0.1.example.com xn--bcher-kva.example 1.1.1.1 9.255.255.255
+  100.128.0.0 172.32.0.0 198.20.0.0 223.255.255.255 134744072 [2606:4700:4700::1111] [2003::1] [::ffff:8.8.8.8]`)
+
+function words(text: string): string[] {
+  return text.trim().split(/\s+/)
+}
 
 const production = { environment: 'production', allowPrivateNetwork: false } as const
 const sandbox = { environment: 'sandbox', allowPrivateNetwork: false } as const
 const localSandbox = { environment: 'sandbox', allowPrivateNetwork: true } as const
 
-describe('a URL that leads to an address which is not public', () => {
-  test('is tried in at least 60 spellings', () => {
-    expect(new Set(blockedHosts).size).toBeGreaterThanOrEqual(60)
-  })
-
-  test.each(blockedHosts)('is refused everywhere: %s', (host) => {
-    expect(checkEndpointUrl(`https://${host}/hook`, production)).not.toBeNull()
-    expect(checkEndpointUrl(`http://${host}:8080/hook`, sandbox)).not.toBeNull()
-  })
-
-  test('is allowed on a private network, for one machine and its tests', () => {
-    for (const host of ['127.0.0.1', '[::1]', 'localhost', '10.0.0.8']) {
-      expect(checkEndpointUrl(`http://${host}:8080/hook`, localSandbox)).toBeNull()
-    }
-  })
+test.each(blockedHosts)('a URL that leads to an address which is not public is refused: %s', (host) => {
+  expect(checkEndpointUrl(`https://${host}/hook`, production)).not.toBeNull()
+  expect(checkEndpointUrl(`http://${host}:8080/hook`, sandbox)).not.toBeNull()
 })
 
-describe('on a private network, a URL', () => {
-  test.each(metadataHosts)('never leads to a link-local or metadata address, or to none: %s', (host) => {
-    expect(checkEndpointUrl(`http://${host}/latest/meta-data`, localSandbox)).toMatchObject({
-      errorCode: expect.stringMatching(/^(blocked_address|invalid_url)$/),
-    })
-  })
+test('a private network has loopback and private addresses, and no metadata service', () => {
+  for (const host of ['127.0.0.1', '[::1]', 'localhost', '10.0.0.8'])
+    expect(checkEndpointUrl(`http://${host}:8080/hook`, localSandbox)).toBeNull()
+  for (const host of [
+    '169.254.169.254',
+    '[fd00:ec2::254]',
+    '[::ffff:a9fe:a9fe]',
+    '168.63.129.16',
+    '[fe80::1]',
+  ])
+    expect(checkEndpointUrl(`http://${host}/`, localSandbox)?.errorCode).toBe('blocked_address')
 })
 
 test.each(publicHosts)('a URL that leads to the public internet is accepted: %s', (host) => {

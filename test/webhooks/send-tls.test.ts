@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { connect } from 'node:net'
 import { promisify } from 'node:util'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -29,22 +28,6 @@ describe('over TLS', () => {
     const { outcome, received } = await attempt(makeCertificate({ host: 'localhost', issuer: authority }))
     expect(outcome).toMatchObject({ ok: true, address: '127.0.0.1', errorCode: null })
     expect(received).toHaveLength(1)
-  })
-
-  test('an endpoint may take eight seconds for the handshake', async () => {
-    const { port } = await startReceiver(
-      (_request, response) => response.end(),
-      makeCertificate({ host: 'localhost', issuer: authority }),
-    )
-    const slow = await startRawReceiver((socket, hello) => {
-      const inside = connect(port, '127.0.0.1')
-      setTimeout(() => {
-        inside.write(hello)
-        socket.pipe(inside).pipe(socket)
-      }, 8000)
-    })
-    const url = slow.url.replace('http:', 'https:')
-    expect(await sender.send({ url, headers: {}, body: '{}' })).toMatchObject({ ok: true, status: 200 })
   })
 
   test.each([

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, jest, test } from '@jest/globals'
-import * as fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { generateSecret, problemOf, signedHeaders } from '../../src/webhooks/signature.ts'
 import signatureVectors from '../../docs/signature-vectors.json' with { type: 'json' }
@@ -38,21 +37,6 @@ describe('the headers of a webhook', () => {
     expect(() => new Webhook(stranger).verify(body, headers)).toThrow('No matching signature')
   })
 
-  test('verify for any body, and for none with one character changed', () => {
-    const secret = generateSecret()
-    fc.assert(
-      fc.property(fc.json(), fc.nat(), (text, place) => {
-        const headers = signedHeaders({ id, body: text, at: new Date(), secrets: [secret] })
-        expect(new Webhook(secret).verify(text, headers)).toEqual(JSON.parse(text))
-        const index = place % text.length
-        const changed = `${text.slice(0, index)}${text[index] === 'x' ? 'y' : 'x'}${text.slice(index + 1)}`
-        expect(() => new Webhook(secret).verify(changed, headers, { jsonParse: false })).toThrow(
-          'No matching signature',
-        )
-      }),
-    )
-  })
-
   const { now, vectors } = signatureVectors
   test.each(vectors)(
     'are judged as the test vector says: $name',
@@ -71,4 +55,10 @@ describe('the headers of a webhook', () => {
   test('are refused without a live secret, so that nothing is sent unsigned', () => {
     expect(() => signedHeaders({ id, body, at: new Date(), secrets: [] })).toThrow('no live secret')
   })
+})
+
+test('a new secret is whsec_ and 32 random bytes in base64', () => {
+  const [one, other] = [generateSecret(), generateSecret()]
+  expect(one).not.toBe(other)
+  expect(one).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
 })
