@@ -128,18 +128,13 @@ export async function replay(
   }
   const counts = await countReplay(context.sql, filter)
   const json = { partner_id: partner, since: filter.since, until: filter.until, ...counts }
-  const text = fields({
-    partner: `${partner}, ${name}`,
-    webhooks: counts.webhooks,
-    leads: counts.leads,
-    'given up': counts.given_up,
-    delivered: counts.delivered,
-  })
+  const { webhooks, leads, given_up, delivered } = counts
+  const text = fields({ partner: `${partner}, ${name}`, webhooks, leads, 'given up': given_up, delivered })
   if (dryRun) return { json: { ...json, workflow_id: null }, text }
-  if (counts.webhooks === 0) throw new Refusal('There are no such webhooks: see "delivery list".')
+  if (webhooks === 0) throw new Refusal('There are no such webhooks: see "delivery list".')
   const action = { action: 'delivery.replay', partnerId: partner, detail: { ...filter, ...counts } }
   const workflowId = await context.act(action, async () => {
-    const result = await context.resends.replay(filter, counts.webhooks)
+    const result = await context.resends.replay(filter, webhooks)
     if (result !== undefined) return { result }
     throw new Refusal(
       `A replay for partner ${partner} is already under way: see the workflow ${replayId(partner)} in the Temporal Web UI.`,
