@@ -1,7 +1,7 @@
 import { sql as raw, type UpdateObject } from 'kysely'
 import type { Tables } from '../database/orm.ts'
 import type { Sql } from '../database/sql.ts'
-import { cancelPages, cancelRest } from '../deliveries/delivery.ts'
+import { cancelOpen } from '../deliveries/delivery.ts'
 import type { SealAt } from '../seal.ts'
 import { columnsOf, columnsOfUrl } from './endpoint.ts'
 import { oweNotice } from './notices.ts'
@@ -58,24 +58,22 @@ interface Wanted {
 }
 
 /**
- * Sets a partner's endpoint to a URL. Held webhooks are then sent in order, or, with `fromNow`, canceled: most
- * of them beforehand, in pages, to hold no lock for long.
+ * Sets a partner's endpoint to a URL. Held webhooks are then sent in order, or, with `fromNow`, canceled.
  */
 export async function setEndpoint(
   sql: Sql,
   partnerId: number,
   { url, secret, secretId, fromNow = false, isTold = false }: Wanted,
 ): Promise<{ id: number; secretIsNew: boolean; canceled: number } | undefined> {
-  const before = fromNow ? await cancelPages(sql, partnerId) : { canceled: 0, began: raw<Date>`now()` }
   return sql.transaction().execute(async (trx) => {
-    const canceled = before.canceled + (fromNow ? await cancelRest(trx, partnerId) : 0)
+    const canceled = fromNow ? await cancelOpen(trx, partnerId) : 0
     const endpoint = await lockEndpoint(trx, partnerId)
     if (endpoint === undefined) return undefined
     const current = await currentSecret(trx, endpoint.id)
     const known = secretId ?? current
     const target = { url, secretId: known ?? (await addSecret(trx, endpoint.id, secret, 'unused')) }
     // by `since` those are known that were canceled
-    const columns = { ...columnsOf(fromNow ? 'setFromNow' : 'set'), since: before.began }
+    const columns = { ...columnsOf(fromNow ? 'setFromNow' : 'set'), since: raw<Date>`now()` }
     await switchTo(trx, endpoint, target, columns)
     if (isTold) await oweNotice(trx, partnerId, 'url_changed')
     return { id: endpoint.id, secretIsNew: known === undefined, canceled }
