@@ -2,8 +2,7 @@ import { cancellationSignal } from '@temporalio/activity'
 import { sql as raw } from 'kysely'
 import type { Logger } from 'pino'
 import type { Sql } from '../src/database/sql.ts'
-import { endpointsAtWork } from '../src/endpoints/endpoint.ts'
-import { turnIncidents } from '../src/endpoints/notices.ts'
+import { endpointsAtWork } from '../src/endpoints/endpoint-review.ts'
 import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
 import { forEachInFlight } from '../src/temporal/in-flight.ts'
 import { endpointWorkflowId, referralId } from '../src/temporal/names.ts'
@@ -32,7 +31,7 @@ interface Dependencies extends MailDependencies {
     told: { signal: AbortSignal; onFailure: (error: unknown, leadId: number) => void },
   ) => Promise<{ repaired: number; failed: number }>
   startEndpoint: (endpointId: number, options: { quietly: boolean }) => Promise<unknown>
-  observe: Pick<WorkerObserver, 'noticed' | 'scheduleEnded'>
+  observe: Pick<WorkerObserver, 'scheduleEnded'>
 }
 
 /**
@@ -41,7 +40,7 @@ interface Dependencies extends MailDependencies {
  * after a restore, it compares all open leads. A repeat, or another one at the same time, changes nothing.
  */
 export function compareWithRecordActivity(dependencies: Dependencies) {
-  const { sql, compareLeads, observe, log } = dependencies
+  const { compareLeads, observe, log } = dependencies
   const onFailure = (err: unknown, leadId: number) => {
     const facts = { err, lead_id: leadId, workflow_id: referralId(leadId) }
     log.error(facts, 'cannot bring a lead’s workflow to what the record says')
@@ -51,7 +50,6 @@ export function compareWithRecordActivity(dependencies: Dependencies) {
       const began = Date.now()
       const signal = cancellationSignal()
       await tellRestored(dependencies)
-      for (const notice of await turnIncidents(sql)) observe.noticed(notice)
       const endpoints = await startEndpoints(dependencies)
       const all = began >= allAt
       const leads = await compareLeads({ all, endedSince: began - LOOK_BACK_MS }, { signal, onFailure })

@@ -4,7 +4,7 @@ import {
   replayPage,
   requestAttempt,
 } from '../src/deliveries/resends.ts'
-import { reviewEndpoint, setNextProbe } from '../src/endpoints/review.ts'
+import { reviewEndpoint, setNextProbe } from '../src/endpoints/endpoint-review.ts'
 import { clockActivities, inSandbox } from './advance-clock.ts'
 import { certificationActivities } from './certify-endpoint.ts'
 import { compareWithRecordActivity } from './compare-with-record.ts'

@@ -1,15 +1,14 @@
 import { SEQUENCES_LEFT_OUT } from '../src/database/deployment.ts'
 import { FAILING_AFTER, REQUEST_LIMIT_MS } from '../src/deliveries/delivery-states.ts'
-import { FAILING_AFTER_MINUTES, PAUSE_AFTER_HOURS, SCHEDULE_DAYS } from '../src/deliveries/retry-schedule.ts'
+import { PAUSE_AFTER_HOURS, PAUSE_AFTER_MS, SCHEDULE_DAYS } from '../src/deliveries/retry-schedule.ts'
 import { describeReason, type MailKind } from '../src/endpoints/endpoint-state.ts'
-import type { noticeFacts } from '../src/endpoints/notices.ts'
-import { type Environment, formatTimestamp } from '../src/values.ts'
+import type { noticeFacts, UnsentNotice } from '../src/endpoints/notices.ts'
+import { formatTimestamp } from '../src/values.ts'
 
 type NoticeFacts = Awaited<ReturnType<typeof noticeFacts>>
 
 const subjects: Record<MailKind, string> = {
   failing: 'Webhook endpoint is failing',
-  given_up: 'A webhook was given up',
   paused: 'Webhook endpoint is paused',
   recovered: 'Webhook endpoint works again',
   url_changed: 'Your webhook endpoint has changed',
@@ -18,16 +17,11 @@ const subjects: Record<MailKind, string> = {
 
 /** The mails about a notice: what happened, the latest attempt, what to do. They hold ids and states, no borrower's data. */
 export function describeNotice(
-  partnerId: number,
-  kind: MailKind,
+  { partnerId, kind }: UnsentNotice,
   facts: NoticeFacts,
-  environment: Environment,
 ): { subject: string; forPartner: string; forStaff: string } {
-  const about = [...whatHappened(facts)[kind], ...latestAttempt(kind, facts)]
-  // in production, only where staff allowed it
-  const mayResume = environment === 'sandbox' || facts.self_service
-  const advice = adviceForPartner(facts, mayResume ? 'call POST /v1/resume-endpoint' : 'ask us')[kind]
-  const forPartner = [`Hello ${facts.name},`, ...about, advice].join('\n\n')
+  const about = [...whatHappened(facts)[kind], ...latestAttempt(facts)]
+  const forPartner = [`Hello ${facts.name},`, ...about, adviceForPartner(facts)[kind]].join('\n\n')
   const forStaff = `To see more: npm run staff -- endpoint show ${partnerId}\n\nPartner ${partnerId} is told:\n\n${forPartner}`
   return { subject: `${subjects[kind]}: ${facts.name}`, forPartner, forStaff }
 }
@@ -36,21 +30,20 @@ export function describeNotice(
 const isOver = ({ state }: NoticeFacts) => state !== 'paused'
 
 function whatHappened(facts: NoticeFacts): Record<MailKind, string[]> {
-  const { url, reason, since, failing_since: failing, open, sample } = facts
+  const { url, reason, since, failing_since: failing, open } = facts
   // the path or query of a webhook's URL may hold a password
   const where = url === null ? 'the endpoint' : `the endpoint at ${new URL(url).origin}`
   const webhooks = `${open} ${open === 1 ? 'webhook is' : 'webhooks are'}`
-  const none = failing ? ` Every attempt since ${formatTimestamp(failing)} UTC has failed.` : ''
-  const first = sample?.first_at ? `, first on ${formatTimestamp(sample.first_at)} UTC` : ''
+  const pausedAt = failing && new Date(failing.getTime() + PAUSE_AFTER_MS)
+  const none =
+    failing && pausedAt
+      ? `Every attempt since ${formatTimestamp(failing)} UTC has failed. If the endpoint accepts no webhook until ${formatTimestamp(pausedAt)} UTC, ${PAUSE_AFTER_HOURS} hours later, we pause it.`
+      : 'The endpoint accepts others.'
   const why = reason === 'partner' ? ' with POST /v1/pause-endpoint' : `: ${describeReason(reason)}`
   return {
     failing: [
-      `A webhook to ${where} has failed at least ${FAILING_AFTER} times in a row${first}.${none} We tell you only then, in production at least ${FAILING_AFTER_MINUTES} minutes after the first failure: shorter interruptions need no action.`,
+      `A webhook to ${where} has failed ${FAILING_AFTER} times in a row. ${none}`,
       `We retry failed webhooks with exponential backoff for about ${Math.round(SCHEDULE_DAYS)} days. Later webhooks about the same borrower wait until this one is accepted; webhooks about other borrowers are still sent. ${webhooks} waiting.`,
-    ],
-    given_up: [
-      `We gave up on a webhook: ${where} accepted others, but not this one at any scheduled attempt.`,
-      'The event is still recorded, and later webhooks about this borrower are sent without it.',
     ],
     paused: isOver(facts)
       ? [`Webhooks to ${where} were paused, and are sent again since ${formatTimestamp(since)} UTC.`]
@@ -64,16 +57,17 @@ function whatHappened(facts: NoticeFacts): Record<MailKind, string[]> {
   }
 }
 
-function latestAttempt(kind: MailKind, { sample, next_attempt_at: nextAt }: NoticeFacts): string[] {
-  if (sample === undefined || !['failing', 'given_up', 'paused'].includes(kind)) return []
-  const { event_id, event_name, lead_id, number, started_at, error_code, hint } = sample
+function latestAttempt({ attempt }: NoticeFacts): string[] {
+  if (attempt === undefined) return []
+  const { event_id, event_name, lead_id, number, started_at, error_code, hint } = attempt
+  const { next_attempt_at: nextAt } = attempt
   const lines = [
-    kind === 'paused' ? 'Latest failed attempt at a webhook that waits:' : 'Latest failed attempt:',
+    'Latest attempt:',
     `  event    ${event_id} (${event_name} of lead ${lead_id})`,
     `  attempt  ${number}, on ${formatTimestamp(started_at)} UTC`,
     `  outcome  ${hint ?? error_code}`,
   ]
-  if (kind === 'failing' && nextAt) lines.push(`  next     on ${formatTimestamp(nextAt)} UTC, in real time`)
+  if (nextAt) lines.push(`  next     on ${formatTimestamp(nextAt)} UTC, in real time`)
   return [lines.join('\n')]
 }
 
@@ -81,24 +75,23 @@ const NOTHING_TO_DO = 'No action is needed.'
 const UNKNOWN_CHANGE =
   'If you know about this change, no action is needed. If you do not, contact us at once: we can undo it and revoke the key.'
 
-const adviceForPartner = (facts: NoticeFacts, toResume: string): Record<MailKind, string> => ({
-  failing: `What to do: make sure that your endpoint responds with 200 within ${REQUEST_LIMIT_MS / 1000} seconds. To see every attempt and its outcome, call POST /v1/get-deliveries. Once your endpoint works, ${toResume} to have all waiting webhooks tried at once. If it accepts no webhook for ${PAUSE_AFTER_HOURS} hours, we pause it.`,
-  given_up:
-    'What to do: find out why your endpoint does not accept this event, fix it, and then send the webhook again with POST /v1/resend-webhook. To find it and to read its body, call POST /v1/get-deliveries.',
-  paused: adviceWhenPaused(facts, toResume),
-  recovered: NOTHING_TO_DO,
+const adviceForPartner = (facts: NoticeFacts): Record<MailKind, string> => ({
+  failing: `What to do: make sure that your endpoint responds with 200 within ${REQUEST_LIMIT_MS / 1000} seconds. To see every attempt and its outcome, call POST /v1/get-deliveries. Once your endpoint works, call POST /v1/resume-endpoint to have all waiting webhooks tried at once.`,
+  paused: adviceWhenPaused(facts),
+  recovered:
+    'If your endpoint refused a webhook at all of its attempts, we gave that one up: POST /v1/get-deliveries shows it, and POST /v1/resend-webhook sends it again. Otherwise no action is needed.',
   url_changed: UNKNOWN_CHANGE,
   secret_changed: UNKNOWN_CHANGE,
 })
 
-function adviceWhenPaused(facts: NoticeFacts, toResume: string): string {
+function adviceWhenPaused(facts: NoticeFacts): string {
   if (isOver(facts)) return NOTHING_TO_DO
   const { reason, next_probe_at: probe } = facts
   if (reason === 'partner')
-    return `What to do: to send all held webhooks in order, ${toResume}. Until then, we do not probe the endpoint. If you do not know about this pause, somebody else has an API key of yours: contact us.`
+    return 'What to do: to send all held webhooks in order, call POST /v1/resume-endpoint. Until then, we do not probe the endpoint. If you do not know about this pause, somebody else has an API key of yours: contact us.'
   if (reason === 'staff')
     return 'What to do: contact us. What our staff paused, only our staff can resume, and we do not probe the endpoint until then.'
-  return `What to do: fix your endpoint. We probe it with the oldest held webhook ${probe === null ? 'after an hour' : `on ${formatTimestamp(probe)} UTC`}, and then at longer intervals, at least once a day. When it accepts that webhook, we resume it and send all held webhooks in order. To resume sooner, ${toResume}.`
+  return `What to do: fix your endpoint. We probe it with the oldest held webhook ${probe === null ? 'after an hour' : `on ${formatTimestamp(probe)} UTC`}, and then at longer intervals, at least once a day. When it accepts that webhook, we resume it and send all held webhooks in order. To resume sooner, call POST /v1/resume-endpoint.`
 }
 
 /** The mail to a partner about a restore of the record. */

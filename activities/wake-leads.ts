@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { endWaking, nextToWake } from '../src/endpoints/endpoint.ts'
+import { endWaking, nextToWake } from '../src/endpoints/endpoint-review.ts'
 import type { Sql } from '../src/database/sql.ts'
 import { forEachInFlight } from '../src/temporal/in-flight.ts'
 

@@ -36,7 +36,7 @@ import type { RouteDependencies } from './http/dependencies.ts'
 import { resendWebhook } from './deliveries/resend-webhook.ts'
 import { rotateEndpointSecret } from './endpoints/rotate-endpoint-secret.ts'
 import { type InSandbox, sandboxRoutes, sinkRoutes, sinks } from './sandbox/routes.ts'
-import type { SelfServiceDependencies } from './endpoints/own-endpoint.ts'
+import type { EndpointSettings } from './endpoints/own-endpoint.ts'
 import { setEndpoint } from './endpoints/set-endpoint.ts'
 import { testEndpoint } from './endpoints/test-endpoint.ts'
 import { updatePartnerInfo } from './leads/update-partner-info.ts'
@@ -60,7 +60,7 @@ interface HttpDependencies {
 }
 
 export type AppDependencies = HttpDependencies &
-  SelfServiceDependencies &
+  EndpointSettings &
   ErasureDependencies &
   InSandbox &
   Omit<RouteDependencies, 'webhookBody'>

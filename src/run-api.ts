@@ -5,7 +5,7 @@ import { createSecureContext } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { inSandbox } from './sandbox/routes.ts'
-import { createEndpointStarter, forSelfService } from './endpoints/endpoint-workflows.ts'
+import { createEndpointRequests, createEndpointStarter } from './endpoints/endpoint-workflows.ts'
 import { apiPatience, buildApp } from './app.ts'
 import { type Build, clientCertificate, type Config, type TemporalSettings } from './config.ts'
 import { remembered, requireDeployment } from './database/deployment.ts'
@@ -90,15 +90,15 @@ export async function runApi({ config, temporal, build, log, stopWith }: ApiSett
     referrals,
     log,
     leftToSweep,
-    allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
-    egressAddresses: config.EGRESS_ADDRESSES,
     sinkBase: sinkBaseOf(config, () => portOf(app)),
   }
   const app = await buildApp({
     environment: config.ENVIRONMENT,
     sql,
     ...inSandbox(tools),
-    ...forSelfService(tools),
+    endpointRequests: createEndpointRequests(client),
+    allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
+    egressAddresses: config.EGRESS_ADDRESSES,
     erasureLog: config.ERASURE_LOG,
     isDatabaseReady,
     log,

@@ -77,13 +77,9 @@ export async function endpoint(
     else if (!isPaused && review.isWaking) await wakeNext(memory)
     else {
       const isBusy = memory.mailing || !allHandlersFinished()
-      if (!isPaused && review.owed === null && !isBusy) return
-      // the limit of an hour holds its email back
-      const mailMs = review.owed !== null && review.unsent === 0 ? HOUR_MS : Infinity
+      if (!isPaused && !isBusy) return
       const looked = () => memory.looks !== looks
-      if (probeMs <= mailMs && isProbed)
-        await condition(looked, probeMs, { summary: `probe ${memory.probes + 1}` })
-      else if (mailMs < Infinity) await condition(looked, mailMs)
+      if (isProbed) await condition(looked, probeMs, { summary: `probe ${memory.probes + 1}` })
       else await condition(looked)
     }
     if (workflowInfo().continueAsNewSuggested && allHandlersFinished()) {

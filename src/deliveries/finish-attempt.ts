@@ -96,8 +96,7 @@ async function fail(trx: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): P
       .where('id', '=', endpointId)
       .execute()
   }
-  for (const { kind } of decision.notices)
-    if (kind !== 'paused') await oweNotice(trx, partnerId, kind, eventId)
+  if (decision.endpoint?.incident) await oweNotice(trx, partnerId, 'failing', eventId)
   return {
     end,
     ...(change && next && { retry: { failures: change.failures, afterMs: next.getTime() - now.getTime() } }),

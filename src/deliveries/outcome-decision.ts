@@ -1,9 +1,5 @@
-import type {
-  EndpointIncident,
-  EndpointPauser,
-  EndpointTransition,
-  NoticeKind,
-} from '../endpoints/endpoint-state.ts'
+import type { EndpointIncident, EndpointPauser, EndpointTransition } from '../endpoints/endpoint-state.ts'
+import type { EndpointNotice } from '../endpoints/notices.ts'
 import { failureReason } from '../leads/referral-state.ts'
 import type { AttemptOutcome } from '../webhooks/send.ts'
 import { type AttemptTrigger, type DeliveryState, FAILING_AFTER } from './delivery-states.ts'
@@ -39,12 +35,13 @@ export interface FailureDecision {
   /** `null` if nothing changes: attempts that all wrote this row would wait for each other. */
   endpoint: {
     failingSince: Date
-    incident?: EndpointIncident
+    /** Partner and staff are told that it fails. */
+    incident?: 'failing'
     /** The service pauses it. */
     transition?: EndpointTransition & ('gone' | 'failing')
   } | null
   /** For the partner and operators. */
-  notices: { kind: NoticeKind; reason: string }[]
+  notices: { kind: EndpointNotice['kind']; reason: string }[]
 }
 
 /**
@@ -101,7 +98,7 @@ export function decideFailure(
   const change = {
     failingSince: failingSince ?? now,
     ...(beginsIncident && { incident: 'failing' as const }),
-    ...(isPaused && { incident: 'paused' as const, transition }),
+    ...(isPaused && { transition }),
   } satisfies FailureDecision['endpoint']
   return {
     end: isPaused ? 'held' : isGivenUp ? 'given_up' : 'failed',

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { requireLead } from '../leads/require-lead.ts'
-import { requirePartner } from '../partners/require-partner.ts'
+import { requirePartner } from '../partners/staff.ts'
 import { fields, printable, table } from '../staff/answer.ts'
 import { leadArgument, moment, oneOf, partnerArgument, rows } from '../staff/arguments.ts'
 import type { Run, StaffContext } from '../staff/context.ts'

@@ -7,6 +7,7 @@ import { flag } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { strictBody, success } from '../http/schemas.ts'
 import { open } from '../seal.ts'
+import { auditName } from '../values.ts'
 import {
   type Certification,
   certificationChecks,
@@ -14,131 +15,15 @@ import {
   type CheckReport,
 } from './certification-checks.ts'
 import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
-import { columnsOf, nextRevision } from './endpoint.ts'
-import { oweNotice } from './notices.ts'
-import {
-  actOnOwnEndpoint,
-  actorOf,
-  orRefusal,
-  selfServiceOff,
-  SelfServiceRefusal,
-  type SelfServiceRouteDependencies,
-} from './own-endpoint.ts'
+import { findEndpoint, type LockedEndpoint, lockEndpoint } from './endpoint.ts'
+import { changeOwnEndpoint, type EndpointDependencies } from './own-endpoint.ts'
 import { secretPlace } from './secrets.ts'
-import { type LockedEndpoint, lockEndpoint, switchTo } from './switch-endpoint.ts'
-
-/** Which certification: once the endpoint's row has another, or none, it counts for nothing. */
-type Which = Pick<CertificationRequest, 'partnerId' | 'candidate' | 'requestedAt'>
-
-const isOf = (found: Certification | null | undefined, { candidate, requestedAt }: Which) =>
-  found?.candidate === candidate && found.requestedAt === requestedAt
-
-/**
- * Begins the certification of an endpoint's candidate, or answers the one that is running. `undefined` without a candidate.
- */
-export async function beginCertification(
-  trx: Sql,
-  { id, candidate, candidate_url: url, certification }: LockedEndpoint,
-): Promise<{ certification: Certification; isNew: boolean } | undefined> {
-  if (candidate === null || url === null) return undefined
-  if (certification?.state === 'running') return { certification, isNew: false }
-  const requestedAt = new Date().toISOString()
-  const begun: Certification = { candidate, url, state: 'running', requestedAt, finishedAt: null, checks: [] }
-  await write(trx, id, begun)
-  return { certification: begun, isNew: true }
-}
-
-async function write(trx: Sql, endpointId: number, certification: Certification | null): Promise<void> {
-  const endpoint = trx.updateTable('endpoints').where('id', '=', endpointId)
-  await endpoint.set({ certification: jsonb(certification) }).execute()
-}
-
-/** Forgets one that no workflow was started for. */
-async function forgetCertification(sql: Sql, which: Which): Promise<void> {
-  await sql.transaction().execute(async (trx) => {
-    const endpoint = await lockEndpoint(trx, which.partnerId)
-    if (endpoint && isOf(endpoint.certification, which)) await write(trx, endpoint.id, null)
-  })
-}
-
-/**
- * Where the calls of a running certification go, their secret, and what came of those so far; `undefined` if it has ended,
- * or counts for nothing.
- *
- * @throws {SealError}
- */
-export async function candidateOf(sql: Sql, which: Which, encryptionKeys: readonly Buffer[]) {
-  const found = await sql
-    .selectFrom('endpoints')
-    .innerJoin('endpoint_secrets', 'endpoint_secrets.id', 'candidate')
-    .select(['certification', 'ciphertext'])
-    .where('partner_id', '=', which.partnerId)
-    .executeTakeFirst()
-  if (found?.certification?.state !== 'running' || !isOf(found.certification, which)) return undefined
-  const { url, checks } = found.certification
-  return { url, checks, secret: open(found.ciphertext, secretPlace(which.candidate), encryptionKeys) }
-}
-
-/** Writes down what came of checks; repeated after a crash, the later one counts. */
-export async function writeReports(sql: Sql, which: Which, reports: readonly CheckReport[]): Promise<void> {
-  await sql.transaction().execute(async (trx) => {
-    const endpoint = await lockEndpoint(trx, which.partnerId)
-    if (!endpoint?.certification || !isOf(endpoint.certification, which)) return
-    const later = new Set(reports.map(({ check }) => check))
-    const earlier = endpoint.certification.checks.filter(({ check }) => !later.has(check))
-    await write(trx, endpoint.id, { ...endpoint.certification, checks: [...earlier, ...reports] })
-  })
-}
-
-interface Ended {
-  /** `superseded`: the candidate was replaced or dropped meanwhile. */
-  result: Certification['state'] | 'superseded'
-  /** The endpoint, if it was switched. */
-  switched?: number
-}
-
-/**
- * Ends a certification. If it passed, or its failures are accepted, the endpoint switches to the candidate in the same
- * transaction.
- */
-export async function endCertification(sql: Sql, request: CertificationRequest): Promise<Ended> {
-  const { partnerId, candidate, acceptFailures, requestedBy } = request
-  return sql.transaction().execute(async (trx) => {
-    const endpoint = await lockEndpoint(trx, partnerId)
-    if (!endpoint?.certification || !isOf(endpoint.certification, request)) return { result: 'superseded' }
-    const { certification } = endpoint
-    if (certification.state !== 'running')
-      return { result: certification.state, ...(endpoint.candidate === null && { switched: endpoint.id }) }
-    const passed = certification.checks.flatMap(({ check, result }) => (result === 'passed' ? check : []))
-    const failed = certificationChecks.filter((check) => !passed.includes(check))
-    const state = failed.length === 0 ? 'passed' : 'failed'
-    const isSwitched = state === 'passed' || acceptFailures
-    const { url } = certification
-    if (isSwitched) {
-      const target = { url, secretId: candidate }
-      await switchAsPartner(trx, endpoint, target)
-    }
-    await write(trx, endpoint.id, { ...certification, state, finishedAt: new Date().toISOString() })
-    const detail = { candidate, origin: new URL(url).origin, failed_checks: failed, switched: isSwitched }
-    const action = { action: 'endpoint.certification_ended', partnerId, detail }
-    await recordAudit(trx, requestedBy, { ...action, outcome: 'done' })
-    return { result: state, ...(isSwitched && { switched: endpoint.id }) }
-  })
-}
-
-/** Held webhooks are sent in order from here on, unless staff paused the endpoint. Partner and staff are told. */
-export async function switchAsPartner(
-  trx: Sql,
-  endpoint: LockedEndpoint,
-  target: Parameters<typeof switchTo>[2],
-): Promise<void> {
-  const columns = endpoint.pausedBy === 'staff' ? { revision: nextRevision } : columnsOf('set')
-  await switchTo(trx, endpoint, target, columns)
-  await oweNotice(trx, endpoint.partner_id, 'url_changed')
-}
+import { switchAsPartner } from './switch-endpoint.ts'
 
 const sandboxOnly = () =>
   invalidRequest({ field: 'accept_failures', problem: 'is possible in a sandbox only' })
+
+const next = { url: 'https://hooks.lender.example.com/v2', requested_at: '2026-03-09 10:00:00' }
 
 const schema = operation({
   operationId: 'certifyEndpoint',
@@ -159,56 +44,123 @@ const schema = operation({
       success: true,
       data: {
         ...exampleView,
-        candidate: {
-          url: 'https://hooks.lender.example.com/v2',
-          requested_at: '2026-03-09 10:00:00',
-        },
-        certification: {
-          url: 'https://hooks.lender.example.com/v2',
-          state: 'running',
-          requested_at: '2026-03-09 10:00:30',
-          finished_at: null,
-          checks: [],
-        },
+        candidate: next,
+        certification: { ...next, state: 'running', finished_at: null, checks: [] },
       },
     },
   },
-  errors: [sandboxOnly(), selfServiceOff(), new ApiError('NO_CANDIDATE')],
+  errors: [sandboxOnly(), new ApiError('NO_CANDIDATE')],
 })
 
-type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'endpointRequests'>
+type Options = Pick<EndpointDependencies, 'sql' | 'environment' | 'endpointRequests'>
 
-/** POST /certify-endpoint (extension): checks that the new URL verifies what it takes, and then switches to it. */
+/** POST /certify-endpoint (extension): checks that the new URL verifies what it gets, and then switches to it. */
 export const certifyEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) => {
   const { sql, environment, endpointRequests } = options
   app.post('/certify-endpoint', {
     schema,
     handler: async (request) => {
+      const { partnerId, keyId } = request
       const { accept_failures: acceptFailures } = request.body
       if (acceptFailures && environment === 'production') throw sandboxOnly()
-      const { asked } = await orRefusal(
-        actOnOwnEndpoint(
-          sql,
-          'certify',
-          actorOf(request, environment),
-          async (trx, endpoint, requestedBy) => {
-            const begun = await beginCertification(trx, endpoint)
-            if (begun === undefined) throw new SelfServiceRefusal('no_candidate')
-            const { candidate, requestedAt } = begun.certification
-            const { partnerId } = request
-            return {
-              asked: { partnerId, candidate, requestedAt, acceptFailures, requestedBy },
-              audit: begun.isNew ? { candidate, accept_failures: acceptFailures } : null,
-            }
-          },
-        ),
+      const { begun } = await changeOwnEndpoint(sql, request, 'endpoint.certify', (trx, endpoint) =>
+        beginCertification(trx, endpoint, acceptFailures),
       )
-      await endpointRequests.certify(asked).catch(async (err: unknown) => {
+      const { candidate, requestedAt } = begun
+      const asked = { partnerId, candidate, requestedAt, acceptFailures, requestedBy: auditName(keyId) }
+      // if it does not start, the partner's next call starts it
+      await endpointRequests.certify(asked).catch((err: unknown) => {
         request.log.warn({ err }, 'the certification was not started')
-        await forgetCertification(sql, asked)
         throw unavailable()
       })
-      return { success: true as const, data: await viewOf(sql, request.partnerId) }
+      return { success: true as const, data: await viewOf(sql, partnerId) }
     },
+  })
+}
+
+/** Begins the certification of an endpoint's candidate, or returns the one that is running. */
+export async function beginCertification(
+  trx: Sql,
+  { id, candidate, candidate_url: url, certification }: LockedEndpoint,
+  acceptFailures: boolean,
+): Promise<{ begun: Certification; audit: Record<string, unknown> | null }> {
+  if (candidate === null || url === null) throw new ApiError('NO_CANDIDATE')
+  if (certification?.state === 'running') return { begun: certification, audit: null }
+  const requestedAt = new Date().toISOString()
+  const begun: Certification = { candidate, url, state: 'running', requestedAt, finishedAt: null, checks: [] }
+  await write(trx, id, begun)
+  return { begun, audit: { candidate, accept_failures: acceptFailures } }
+}
+
+async function write(trx: Sql, endpointId: number, certification: Certification): Promise<void> {
+  const endpoint = trx.updateTable('endpoints').where('id', '=', endpointId)
+  await endpoint.set({ certification: jsonb(certification) }).execute()
+}
+
+/** Which certification: once the endpoint's row has another, or none, this one has no effect. */
+type Which = Pick<CertificationRequest, 'partnerId' | 'candidate' | 'requestedAt'>
+
+const ofRequest = (found: Certification | null, { candidate, requestedAt }: Which) =>
+  found?.candidate === candidate && found.requestedAt === requestedAt ? found : undefined
+
+/**
+ * The URL and the secret of a running certification, and its reports so far; `undefined` once it has ended, or has no effect.
+ *
+ * @throws {SealError}
+ */
+export async function candidateOf(sql: Sql, which: Which, encryptionKeys: readonly Buffer[]) {
+  const found = ofRequest((await findEndpoint(sql, which.partnerId)).certification, which)
+  if (found?.state !== 'running') return undefined
+  const { ciphertext } = await sql
+    .selectFrom('endpoint_secrets')
+    .select('ciphertext')
+    .where('id', '=', which.candidate)
+    .executeTakeFirstOrThrow()
+  const secret = open(ciphertext, secretPlace(which.candidate), encryptionKeys)
+  return { url: found.url, checks: found.checks, secret }
+}
+
+/** Writes reports of checks. When a crash repeats a check, the later report counts. */
+export async function writeReports(sql: Sql, which: Which, reports: readonly CheckReport[]): Promise<void> {
+  await sql.transaction().execute(async (trx) => {
+    const { id, certification } = await lockEndpoint(trx, which.partnerId)
+    const found = ofRequest(certification, which)
+    if (found === undefined) return
+    const earlier = found.checks.filter(({ check }) => reports.every((report) => report.check !== check))
+    await write(trx, id, { ...found, checks: [...earlier, ...reports] })
+  })
+}
+
+interface Ended {
+  /** `superseded`: the candidate was replaced or dropped meanwhile. */
+  result: Certification['state'] | 'superseded'
+  /** The endpoint, if it was switched. */
+  switched?: number
+}
+
+/**
+ * Ends a certification. If it passed, or its failures are accepted, the endpoint switches to the candidate in the same
+ * transaction.
+ */
+export async function endCertification(sql: Sql, request: CertificationRequest): Promise<Ended> {
+  const { partnerId, candidate, acceptFailures, requestedBy } = request
+  return sql.transaction().execute(async (trx) => {
+    const endpoint = await lockEndpoint(trx, partnerId)
+    const found = ofRequest(endpoint.certification, request)
+    if (found === undefined) return { result: 'superseded' }
+    const switched = { switched: endpoint.id }
+    if (found.state !== 'running')
+      return { result: found.state, ...(endpoint.candidate === null && switched) }
+    const passed = new Set(found.checks.flatMap(({ check, result }) => (result === 'passed' ? check : [])))
+    const failed = certificationChecks.filter((check) => !passed.has(check))
+    const state = failed.length === 0 ? 'passed' : 'failed'
+    const isSwitched = state === 'passed' || acceptFailures
+    if (isSwitched) await switchAsPartner(trx, endpoint, { url: found.url, secretId: candidate })
+    await write(trx, endpoint.id, { ...found, state, finishedAt: new Date().toISOString() })
+    const { origin } = new URL(found.url)
+    const detail = { candidate, origin, failed_checks: failed, switched: isSwitched }
+    const action = 'endpoint.certification_ended'
+    await recordAudit(trx, requestedBy, { action, partnerId, detail, outcome: 'done' })
+    return { result: state, ...(isSwitched && switched) }
   })
 }

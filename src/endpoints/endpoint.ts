@@ -14,9 +14,8 @@ import {
   type EndpointTransition,
   endpointTransitions,
 } from './endpoint-state.ts'
-import { hasNotices, incidentAfterResume } from './notices.ts'
 
-/** Where a partner's webhooks go: made with the partner, without a URL until staff set one. */
+/** Where a partner's webhooks go. It is added with its partner, without a URL. */
 export const Endpoint = defineEntity({
   name: 'Endpoint',
   tableName: 'endpoints',
@@ -27,11 +26,11 @@ export const Endpoint = defineEntity({
     state: p.text().$type<EndpointState>(),
     reason: p.text().nullable(),
     pausedBy: p.text().$type<EndpointPauser>().nullable(),
-    /** Rises with every change of the URL, pause and resume: what an older one answered says nothing of this one. */
+    /** Rises with each new URL, pause and resume. The answer to an attempt counts for the revision that it called. */
     revision: p.integer().default(1),
     /** The revision that set the current URL. */
     urlRevision: p.integer().default(1),
-    /** Rises with every new URL, resume and accepted probe: failures and dates of deliveries count in their round alone. */
+    /** Rises with each new URL, resume and accepted probe. Failures and dates of a delivery count in their round alone. */
     round: p.integer().default(1),
     /** The latest round for which all leads with open webhooks were woken. */
     wokenRound: p.integer().default(1),
@@ -41,17 +40,16 @@ export const Endpoint = defineEntity({
     failingSince: instant().nullable(),
     /** The first success after it failed, was set or was resumed. */
     recoveredAt: instant().nullable(),
-    /** Its open incident, if there is one. */
     incident: p.text().$type<EndpointIncident>().nullable(),
     /** When its workflow probes it next; null unless the service paused it. */
     nextProbeAt: instant().nullable(),
-    /** The number of the URL that its partner is to certify: the id of its secret, which signs nothing yet. */
+    /** The number of the URL to certify: the id of its secret, which signs nothing yet. */
     candidate: p.integer().nullable(),
     candidateUrl: p.text().nullable(),
     candidateAt: instant().nullable(),
     /** The latest one: of the candidate, or, once it has passed, of `url`. */
     certification: p.json<Certification>().nullable(),
-    /** Where webhooks went before, and the secret that was current then: staff go back to them with one command. */
+    /** Staff can go back to the previous URL and secret until `previousUntil`. */
     previousUrl: p.text().nullable(),
     previousSecret: p.integer().nullable(),
     previousUntil: instant().nullable(),
@@ -65,26 +63,43 @@ export const Endpoint = defineEntity({
   ],
 })
 
-/** A change of the URL, a pause or a resume begins a new revision. */
+/** A partner's endpoint. */
+export async function findEndpoint(sql: Sql, partnerId: number) {
+  return sql.selectFrom('endpoints').selectAll().where('partner_id', '=', partnerId).executeTakeFirstOrThrow()
+}
+
+/** A partner's endpoint, locked until the caller's transaction ends. */
+export async function lockEndpoint(trx: Sql, partnerId: number) {
+  const endpoint = trx.selectFrom('endpoints').selectAll().where('partner_id', '=', partnerId)
+  return endpoint.forNoKeyUpdate().executeTakeFirstOrThrow()
+}
+
+export type LockedEndpoint = Awaited<ReturnType<typeof lockEndpoint>>
+
+/** The number of open deliveries of a row of `endpoints`. */
+export const openDeliveries = raw<number>`(
+  select count(*)::int from deliveries d where d.partner_id = endpoints.partner_id and d.state = 'pending'
+)`
+
 export const nextRevision = raw<number>`endpoints.revision + 1`
+export const nextRound = raw<number>`endpoints.round + 1`
 
-const nextRound = raw<number>`endpoints.round + 1`
-
-/** What a new URL writes, beside the new revision. */
-export const columnsOfUrl = (url: string) => ({ url, url_revision: nextRevision, round: nextRound })
-
-/** What a transition writes: the endpoint's state, and a new revision. A pause's probes are planned by its workflow. */
-export function columnsOf(transition: EndpointTransition) {
-  const { reason, pausedBy } = endpointTransitions[transition]
-  const isActive = pausedBy === null
+/** What a transition writes. The endpoint's workflow plans the probes of a pause. */
+export function columnsOf(reason: EndpointTransition) {
+  const { pausedBy } = endpointTransitions[reason]
   return {
-    state: isActive ? ('active' as const) : ('paused' as const),
+    state: pausedBy === null ? ('active' as const) : ('paused' as const),
     reason,
     paused_by: pausedBy,
     revision: nextRevision,
     since: raw<Date>`clock_timestamp()`,
     next_probe_at: null,
-    ...(isActive && { round: nextRound, failing_since: null, incident: incidentAfterResume }),
+    ...(pausedBy === null && {
+      round: nextRound,
+      failing_since: null,
+      // only a success ends an incident
+      incident: raw<'failing' | null>`case when incident is not null then 'failing' end`,
+    }),
   }
 }
 
@@ -92,11 +107,11 @@ export function columnsOf(transition: EndpointTransition) {
 export async function pauseOrResume(
   sql: Sql,
   partnerId: number,
-  transition: Extract<EndpointTransition, `${'paused' | 'resumed'}By${string}`>,
+  reason: 'staff' | 'resumed' | 'partner' | 'resumed_by_partner',
 ): Promise<number | undefined> {
   const endpoint = await sql
     .updateTable('endpoints')
-    .set(columnsOf(transition))
+    .set(columnsOf(reason))
     .where('partner_id', '=', partnerId)
     .where('url', 'is not', null)
     .returning('id')
@@ -108,7 +123,7 @@ export async function pauseOrResume(
 export async function resumeAfterProbe(trx: Sql, partnerId: number, attemptId: string): Promise<void> {
   await trx
     .updateTable('endpoints')
-    .set(columnsOf('probeTaken'))
+    .set(columnsOf('probe_succeeded'))
     .where('partner_id', '=', partnerId)
     .where('paused_by', '=', 'service')
     .where(isOfRevision(attemptId))
@@ -118,67 +133,4 @@ export async function resumeAfterProbe(trx: Sql, partnerId: number, attemptId: s
 /** Whether the attempt called the endpoint's current revision. */
 export function isOfRevision(attemptId: string | Expression<string>) {
   return raw<boolean>`endpoints.revision = (select endpoint_revision from attempts where id = ${attemptId})`
-}
-
-/** An endpoint whose workflow has something to do. */
-interface AtWork {
-  id: number
-  /** Whether its workflow may not know its state yet, and may wait for something else for an hour or more. */
-  isUnseen: boolean
-}
-
-/** Endpoints that are paused, or have leads to wake or emails to send. */
-export async function endpointsAtWork(sql: Sql): Promise<AtWork[]> {
-  // a workflow that knows of a pause by the service has planned a probe
-  const { rows } = await raw<AtWork>`
-    select e.id,
-      ${isWaking} or (e.paused_by is not distinct from 'service' and e.next_probe_at is null) as "isUnseen"
-    from endpoints e
-    where e.url is not null and (e.state = 'paused' or ${isWaking} or ${hasNotices})
-  `.execute(sql)
-  return rows
-}
-
-/** Whether endpoint row `e` takes webhooks again, and not all leads were woken. */
-const isWaking = raw<boolean>`(e.state = 'active' and e.round <> e.woken_round)`
-
-/**
- * The next leads to wake, in the order of their ids, for the round that the endpoint is in: those with open webhooks, and those
- * of which webhooks were left out as it began.
- *
- * @param progress up to which lead those of a round were woken.
- */
-export async function nextToWake(
-  sql: Sql,
-  endpointId: number,
-  progress: { round: number; leadId: number },
-  limit: number,
-): Promise<{ round: number; leadIds: number[] }> {
-  const endpoint = await sql
-    .selectFrom('endpoints')
-    .select(['partner_id', 'round', 'since'])
-    .where('id', '=', endpointId)
-    .executeTakeFirstOrThrow()
-  const { partner_id: partnerId, round, since } = endpoint
-  const leads = await sql
-    .selectFrom('deliveries')
-    .select('lead_id')
-    .distinct()
-    .where('partner_id', '=', partnerId)
-    .where('lead_id', '>', progress.round === round ? progress.leadId : 0)
-    .where((eb) =>
-      eb.or([
-        eb('state', '=', 'pending'),
-        eb.and([eb('state', '=', 'canceled'), eb('settled_at', '>=', since)]),
-      ]),
-    )
-    .orderBy('lead_id')
-    .limit(limit)
-    .execute()
-  return { round, leadIds: leads.map((row) => row.lead_id) }
-}
-
-/** All leads are woken for that round. */
-export async function endWaking(sql: Sql, endpointId: number, round: number): Promise<void> {
-  await sql.updateTable('endpoints').set({ woken_round: round }).where('id', '=', endpointId).execute()
 }

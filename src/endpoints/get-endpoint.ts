@@ -1,11 +1,12 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { describeReason } from './endpoint-state.ts'
-import type { SelfServiceRouteDependencies } from './own-endpoint.ts'
-import { endpointView, examplePausedHealth, exampleView, viewOf } from './endpoint-view.ts'
+import type { RouteDependencies } from '../http/dependencies.ts'
 import { noObject } from '../http/errors.ts'
 import { operation } from '../http/operation.ts'
 import { strictBody, success } from '../http/schemas.ts'
+import { describeReason } from './endpoint-state.ts'
+import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
+import type { EndpointSettings } from './own-endpoint.ts'
 
 const ownEndpoint = endpointView
   .extend({
@@ -33,10 +34,11 @@ const schema = operation({
       data: {
         ...exampleView,
         health: 'paused',
-        reason: describeReason('failing'),
+        reason: describeReason('gone'),
         since: '2026-03-09 10:30:00',
         open_deliveries: 12,
-        ...examplePausedHealth,
+        last_error: { at: '2026-03-09 10:30:00', status: 410, error_code: 'http_error', hint: null },
+        next_probe_at: '2026-03-09 11:30:00',
         egress_addresses: ['203.0.113.16/28', '2001:db8:40::/48'],
       },
     },
@@ -44,15 +46,15 @@ const schema = operation({
   errors: [noObject()],
 })
 
-type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'egressAddresses'>
+type Options = Pick<RouteDependencies, 'sql'> & Pick<EndpointSettings, 'egressAddresses'>
 
 /** POST /get-endpoint (extension): where a partner's webhooks go, and how the endpoint is doing. */
 export const getEndpoint: FastifyPluginAsyncZod<Options> = async (app, { sql, egressAddresses }) => {
   app.post('/get-endpoint', {
     schema,
-    handler: async (request) => ({
+    handler: async ({ partnerId }) => ({
       success: true as const,
-      data: { ...(await viewOf(sql, request.partnerId)), egress_addresses: [...egressAddresses] },
+      data: { ...(await viewOf(sql, partnerId)), egress_addresses: [...egressAddresses] },
     }),
   })
 }

@@ -14,13 +14,15 @@ export const EndpointSecret = defineEntity({
     /** Sealed. */
     ciphertext: p.text(),
     createdAt: instant().defaultRaw('now()'),
-    /** When a rotated secret stops signing; null for the current one. */
+    /** When it stops signing; null for the current one. A candidate's has never signed. */
     expiresAt: instant().nullable(),
   },
 })
 
 /** Whether a row of `endpoint_secrets` signs now. */
 export const isLiveSecret = raw<boolean>`(expires_at is null or expires_at > clock_timestamp())`
+/** Whether it is the secret of its endpoint's candidate. */
+const isOfCandidate = raw<boolean>`endpoint_secrets.id = (select candidate from endpoints e where e.id = endpoint_id)`
 
 /** A row: its id, and the ciphertext. */
 export type StoredSecret = readonly [id: string, ciphertext: string]
@@ -42,58 +44,52 @@ export function openSecrets(
   }
 }
 
+async function secretsWhere(sql: Sql, which: typeof isLiveSecret, encryptionKeys: readonly Buffer[]) {
+  const stored = await sql
+    .selectFrom('endpoint_secrets')
+    .select(['id', 'ciphertext'])
+    .where(which)
+    .orderBy('id', 'desc')
+    .execute()
+  return stored.map(({ id, ciphertext }) => open(ciphertext, secretPlace(id), encryptionKeys))
+}
+
 /**
  * The live secrets, newest first.
  *
  * @throws {SealError}
  */
-export async function signingSecrets(
-  sql: Sql,
-  endpointId: number,
-  encryptionKeys: readonly Buffer[],
-): Promise<string[]> {
-  const stored = await sql
-    .selectFrom('endpoint_secrets')
-    .select(['id', 'ciphertext'])
-    .where('endpoint_id', '=', endpointId)
-    .where(isLiveSecret)
-    .orderBy('id', 'desc')
-    .execute()
-  return stored.map(({ id, ciphertext }) => open(ciphertext, secretPlace(id), encryptionKeys))
-}
-
-/** Since when the live secrets sign and until when, newest first. */
-export async function datesOfLiveSecrets(sql: Sql, endpointId: number) {
-  return sql
-    .selectFrom('endpoint_secrets')
-    .select(['created_at', 'expires_at'])
-    .where('endpoint_id', '=', endpointId)
-    .where(isLiveSecret)
-    .orderBy('id', 'desc')
-    .execute()
-}
+export const signingSecrets = (sql: Sql, endpointId: number, encryptionKeys: readonly Buffer[]) =>
+  secretsWhere(sql, raw`endpoint_id = ${endpointId} and ${isLiveSecret}`, encryptionKeys)
 
 /**
- * Of what may reach a receiver of ours: the live secrets, and that of a candidate.
+ * The live secrets, and that of a candidate: those that a receiver of ours accepts.
  *
  * @throws {SealError}
  */
-export async function receivedSecrets(
+export const receivedSecrets = (sql: Sql, endpointId: number, encryptionKeys: readonly Buffer[]) =>
+  secretsWhere(
+    sql,
+    raw`endpoint_id = ${endpointId} and (${isLiveSecret} or ${isOfCandidate})`,
+    encryptionKeys,
+  )
+
+/**
+ * The signing secret that is sealed at a place, while it is the current one of its endpoint, or its candidate's.
+ *
+ * @throws {SealError}
+ */
+export async function secretAt(
   sql: Sql,
-  endpointId: number,
+  place: string | null,
   encryptionKeys: readonly Buffer[],
-): Promise<string[]> {
-  const stored = await sql
-    .selectFrom('endpoint_secrets')
-    .innerJoin('endpoints', 'endpoints.id', 'endpoint_id')
-    .select(['endpoint_secrets.id', 'ciphertext'])
-    .where('endpoint_id', '=', endpointId)
-    .where((eb) => eb.or([isLiveSecret, eb('endpoint_secrets.id', '=', eb.ref('candidate'))]))
-    .execute()
-  return stored.map(({ id, ciphertext }) => open(ciphertext, secretPlace(id), encryptionKeys))
+): Promise<string | undefined> {
+  const which = raw<boolean>`id = ${Number(place?.split(':')[1])} and (expires_at is null or ${isOfCandidate})`
+  const [secret] = await secretsWhere(sql, which, encryptionKeys)
+  return secret
 }
 
-/** The secret that signs without an end; `undefined` before the first. */
+/** The id of the secret that signs without an end; `undefined` before the first. */
 export async function currentSecret(sql: Sql, endpointId: number): Promise<number | undefined> {
   const row = await sql
     .selectFrom('endpoint_secrets')
@@ -104,26 +100,12 @@ export async function currentSecret(sql: Sql, endpointId: number): Promise<numbe
   return row?.id
 }
 
-/**
- * Stores a secret, which signs from now on, or is `unused`: it signs nothing before `signOnlyWith`. The caller's
- * transaction has the endpoint locked.
- */
-export async function addSecret(
-  trx: Sql,
-  endpointId: number,
-  sealAt: SealAt,
-  use: 'signs' | 'unused',
-): Promise<number> {
+/** Stores a secret, which signs nothing before `signWith`. The caller's transaction has the endpoint locked. */
+export async function addSecret(trx: Sql, endpointId: number, sealAt: SealAt): Promise<number> {
   const id = await nextId(trx, 'endpoint_secrets')
-  await trx
-    .insertInto('endpoint_secrets')
-    .values({
-      id,
-      endpoint_id: endpointId,
-      ciphertext: sealAt(secretPlace(id)),
-      expires_at: use === 'signs' ? null : raw<Date>`clock_timestamp()`,
-    })
-    .execute()
+  const ciphertext = sealAt(secretPlace(id))
+  const row = { id, endpoint_id: endpointId, ciphertext, expires_at: raw<Date>`clock_timestamp()` }
+  await trx.insertInto('endpoint_secrets').values(row).execute()
   return id
 }
 
@@ -131,70 +113,18 @@ export async function addSecret(
 const MOST_LIVE = 5
 
 /**
- * Makes `secret` the signing secret. The one before it also signs for `overlapMs`; of those before, the latest few to
- * the end of their overlaps. The caller's transaction has the endpoint locked.
- *
- * @returns where it is sealed.
+ * Makes a stored secret the current one. The latest few before it also sign for `overlapMs`, if they don't end sooner. The
+ * caller's transaction has the endpoint locked.
  */
-export async function rotateSecret(
-  trx: Sql,
-  endpointId: number,
-  secret: SealAt,
-  overlapMs: number,
-): Promise<Place> {
-  await trx
-    .updateTable('endpoint_secrets')
-    .set({ expires_at: raw<Date>`now() + ${overlapMs} * interval '1 millisecond'` })
-    .where('endpoint_id', '=', endpointId)
-    .where('expires_at', 'is', null)
-    .execute()
-  const id = await addSecret(trx, endpointId, secret, 'signs')
-  await trx
-    .updateTable('endpoint_secrets')
-    .set({ expires_at: raw<Date>`clock_timestamp()` })
-    .where('endpoint_id', '=', endpointId)
-    .where(isLiveSecret)
-    .where('id', 'not in', (eb) =>
-      eb
-        .selectFrom('endpoint_secrets')
-        .select('id')
-        .where('endpoint_id', '=', endpointId)
-        .where(isLiveSecret)
-        .orderBy('id', 'desc')
-        .limit(MOST_LIVE),
-    )
-    .execute()
-  return secretPlace(id)
-}
-
-/** Makes a stored secret the only one that signs. The caller's transaction has the endpoint locked. */
-export async function signOnlyWith(trx: Sql, endpointId: number, secretId: number): Promise<void> {
-  await trx
-    .updateTable('endpoint_secrets')
-    .set({ expires_at: raw<Date | null>`case when id <> ${secretId} then clock_timestamp() end` })
-    .where('endpoint_id', '=', endpointId)
-    .where((eb) => eb.or([isLiveSecret, eb('id', '=', secretId)]))
-    .execute()
-}
-
-/**
- * The signing secret that is sealed at a place, if it is still to be used: it is the endpoint's, or its candidate's.
- * `undefined` once another one has taken its place, or the candidate was dropped.
- *
- * @throws {SealError}
- */
-export async function secretAt(
-  sql: Sql,
-  place: string | null,
-  encryptionKeys: readonly Buffer[],
-): Promise<string | undefined> {
-  const id = Number(place?.split(':')[1])
-  const row = await sql
-    .selectFrom('endpoint_secrets')
-    .innerJoin('endpoints', 'endpoints.id', 'endpoint_id')
-    .select('ciphertext')
-    .where('endpoint_secrets.id', '=', id)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('candidate', '=', id)]))
-    .executeTakeFirst()
-  return row && open(row.ciphertext, secretPlace(id), encryptionKeys)
+export async function signWith(trx: Sql, endpointId: number, secretId: number, overlapMs = 0): Promise<void> {
+  await raw`
+    update endpoint_secrets set expires_at = case
+      when place = 1 then null
+      when place <= ${MOST_LIVE} then least(expires_at, clock_timestamp() + ${overlapMs} * interval '1 millisecond')
+      else clock_timestamp()
+    end
+    from (
+      select id as ranked, row_number() over (order by id = ${secretId} desc, id desc) as place
+      from endpoint_secrets where endpoint_id = ${endpointId} and (id = ${secretId} or ${isLiveSecret})
+    ) as places where id = ranked`.execute(trx)
 }

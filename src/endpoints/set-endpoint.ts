@@ -1,15 +1,17 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { sql as raw } from 'kysely'
 import { z } from 'zod'
-import { setCandidate } from './switch-endpoint.ts'
-import { secretPlace } from './secrets.ts'
-import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
-import { endpointWithSecret, exampleUnusedHealth, exampleView } from './endpoint-view.ts'
-import { selfServiceOff, type SelfServiceRouteDependencies } from './own-endpoint.ts'
+import type { Sql } from '../database/sql.ts'
 import { ApiError, invalidRequest } from '../http/errors.ts'
 import { keyedOperation } from '../http/idempotency.ts'
 import { operation } from '../http/operation.ts'
 import { EXAMPLE_SECRET, strictBody, success } from '../http/schemas.ts'
+import type { SealAt } from '../seal.ts'
+import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
+import { endpointWithSecret, exampleView } from './endpoint-view.ts'
+import type { EndpointDependencies } from './own-endpoint.ts'
 import { answerWithNewSecret } from './rotate-endpoint-secret.ts'
+import { addSecret } from './secrets.ts'
 
 const schema = operation({
   operationId: 'setEndpoint',
@@ -32,36 +34,23 @@ const schema = operation({
   response: z.object({ success, data: endpointWithSecret }),
   responseDescription: 'The candidate is stored.',
   responseExamples: {
-    first: {
+    next: {
       success: true,
       data: {
         ...exampleView,
-        ...exampleUnusedHealth,
-        url: null,
-        health: 'paused',
-        reason: 'no URL is registered yet',
-        candidate: {
-          url: 'https://lender.example.com/webhooks',
-          requested_at: '2026-03-02 09:00:00',
-        },
+        candidate: { url: 'https://lender.example.com/v2/webhooks', requested_at: '2026-03-09 10:00:00' },
         secret: EXAMPLE_SECRET,
       },
     },
   },
   errors: [
     invalidRequest({ field: 'url', problem: 'must be a string' }),
-    selfServiceOff(),
     new ApiError('SECRET_REPLACED'),
     new ApiError('IDEMPOTENCY_CONFLICT'),
   ],
 })
 
-const invalidUrl = (hint: string) => invalidRequest({ field: 'url', problem: hint, line: `url: ${hint}` })
-
-type Options = Pick<
-  SelfServiceRouteDependencies,
-  'sql' | 'environment' | 'allowPrivateNetwork' | 'encryptionKeys'
->
+type Options = Pick<EndpointDependencies, 'sql' | 'environment' | 'allowPrivateNetwork' | 'encryptionKeys'>
 
 /** POST /set-endpoint (extension): stores the URL that a partner wants its webhooks at. */
 export const setEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) => {
@@ -70,11 +59,39 @@ export const setEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) 
     handler: async (request, reply) => {
       const { url } = request.body
       const fault = checkEndpointUrl(url, options)
-      if (fault !== null) throw invalidUrl(fault.hint)
-      return answerWithNewSecret(options, 'set-endpoint', [request, reply], async (trx, made) => {
-        const candidate = await setCandidate(trx, made.endpoint.id, { url, secret: made.secret })
-        return { place: secretPlace(candidate), audit: { candidate, origin: new URL(url).origin } }
-      })
+      if (fault !== null)
+        throw invalidRequest({ field: 'url', problem: fault.hint, line: `url: ${fault.hint}` })
+      return answerWithNewSecret(
+        options,
+        { call: 'set-endpoint', action: 'endpoint.propose' },
+        [request, reply],
+        async (trx, { id }, secret) => {
+          const candidate = await setCandidate(trx, id, url, secret)
+          return { secretId: candidate, audit: { candidate, origin: new URL(url).origin } }
+        },
+      )
     },
   })
+}
+
+/**
+ * Stores a URL to certify, with a secret of its own, in place of an earlier candidate. The caller's transaction has the
+ * endpoint locked.
+ *
+ * @returns the candidate's number: the id of its secret.
+ */
+export async function setCandidate(
+  trx: Sql,
+  endpointId: number,
+  url: string,
+  secret: SealAt,
+): Promise<number> {
+  const candidate = await addSecret(trx, endpointId, secret)
+  const at = raw<Date>`clock_timestamp()`
+  await trx
+    .updateTable('endpoints')
+    .set({ candidate, candidate_url: url, candidate_at: at, certification: null })
+    .where('id', '=', endpointId)
+    .execute()
+  return candidate
 }

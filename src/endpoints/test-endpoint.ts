@@ -1,16 +1,9 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import {
-  actOnOwnEndpoint,
-  actorOf,
-  orRefusal,
-  requireUrl,
-  selfServiceOff,
-  type SelfServiceRouteDependencies,
-} from './own-endpoint.ts'
 import { ApiError, noObject, unavailable } from '../http/errors.ts'
 import { operation } from '../http/operation.ts'
 import { errorCode, httpStatus, strictBody, success } from '../http/schemas.ts'
+import { changeOwnEndpoint, type EndpointDependencies, requireUrl } from './own-endpoint.ts'
 
 const testRequest = z
   .object({
@@ -46,23 +39,20 @@ const schema = operation({
       },
     },
   },
-  errors: [noObject(), selfServiceOff(), new ApiError('NO_ENDPOINT')],
+  errors: [noObject(), new ApiError('NO_ENDPOINT')],
 })
 
-type Options = Pick<SelfServiceRouteDependencies, 'sql' | 'environment' | 'endpointRequests'>
+type Options = Pick<EndpointDependencies, 'sql' | 'endpointRequests'>
 
-/** POST /test-endpoint (extension): one signed request that is no event. A worker sends it, as all that endpoints get. */
-export const testEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { sql, environment, endpointRequests } = options
+/** POST /test-endpoint (extension): one signed request that is no event. A worker sends it, as it sends all requests. */
+export const testEndpoint: FastifyPluginAsyncZod<Options> = async (app, { sql, endpointRequests }) => {
   app.post('/test-endpoint', {
     schema,
     handler: async (request) => {
-      const { id } = await orRefusal(
-        actOnOwnEndpoint(sql, 'test', actorOf(request, environment), async (_, endpoint) => {
-          requireUrl(endpoint)
-          return { id: endpoint.id, audit: {} }
-        }),
-      )
+      const { id } = await changeOwnEndpoint(sql, request, 'endpoint.ping', async (_, endpoint) => {
+        requireUrl(endpoint)
+        return { id: endpoint.id, audit: {} }
+      })
       const outcome = await endpointRequests.ping(id).catch((err: unknown) => {
         request.log.warn({ err }, 'the test request was not made')
         throw unavailable()

@@ -11,11 +11,6 @@ export const errorCatalogue = {
     message:
       'Use HTTPS. This request was sent over plain HTTP, and its key may have been read by others: ask us to replace it.',
   },
-  SELF_SERVICE_OFF: {
-    status: 403,
-    message:
-      'Your account cannot change its endpoint by API. Ask us to turn self-service on, or to make the change for you.',
-  },
   NOT_FOUND: { status: 404, message: 'Lead not found.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This path does not support this method.' },
   NO_ENDPOINT: {

@@ -15,7 +15,6 @@ const MESSAGES: Record<EndpointNotice['kind'], string> = {
   failing: `a webhook has failed ${FAILING_AFTER} times in a row`,
   given_up: 'a webhook was given up',
   paused: 'an endpoint was paused',
-  recovered: 'an endpoint works again',
 }
 
 /** The worker's metrics, in their own registry, and what counts and logs. That never throws and waits for nothing. */
@@ -44,7 +43,7 @@ export function createWorkerMetrics(log: Logger) {
   const events = counter('referrals_events_recorded_total', 'Events that the worker recorded', 'event')
   const notices = counter(
     'referrals_endpoint_notices_total',
-    'Endpoints and webhooks that began to fail, were paused, were given up, or recovered',
+    'Webhooks that fail or were given up, and endpoints that the service paused',
     'kind',
   )
   const ends = new Gauge({
@@ -69,12 +68,9 @@ export function createWorkerMetrics(log: Logger) {
     /** One that failed for another reason than that it has to wait. */
     activityFailed: (activity: string): void => failures.inc({ activity }),
     noticed({ kind, endpointId, partnerId, reason, eventId }: EndpointNotice): void {
-      // what people pause is no reason for operators to look at it
-      const isByPeople = kind === 'paused' && (reason === 'staff' || reason === 'partner')
-      notices.inc({ kind: isByPeople ? `paused_by_${reason}` : kind })
+      notices.inc({ kind })
       const facts = { notice: kind, endpoint_id: endpointId, partner_id: partnerId, reason }
-      const level = kind === 'recovered' ? 'info' : 'warn'
-      log[level]({ ...facts, ...(eventId !== undefined && { event_id: eventId }) }, MESSAGES[kind])
+      log.warn({ ...facts, ...(eventId !== undefined && { event_id: eventId }) }, MESSAGES[kind])
     },
     /** A webhook waits because a signing secret of its endpoint cannot be decrypted. */
     unreadable(secret: { endpointId: number; partnerId: number; reason: string }): void {

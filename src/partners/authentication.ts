@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import type { Sql } from '../database/sql.ts'
-import { findKeyOwner, hashOf, type KeyOwner, type RefusedKey, refuseKey, touchKey } from './keys.ts'
-import { type Environment, MINUTE_MS } from '../values.ts'
 import { ApiError, unavailable } from '../http/errors.ts'
+import { type Environment, MINUTE_MS } from '../values.ts'
+import { findKeyOwner, hashOf, type KeyOwner, refuseKey } from './keys.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -29,35 +29,43 @@ interface Options {
   isDatabaseReady: () => Promise<boolean>
 }
 
-// a scheme is written in any case: RFC 9110, 11.1
-const CREDENTIALS = /^(\S+)(?: +(\S+))? *$/
-const OUR_SCHEME = 'service-key'
-/** How long a key is cached: a revoked key is accepted for at most that long, and what was accepted goes on for as long. */
+// RFC 9110, 11.1: the scheme is case-insensitive
+const CREDENTIALS = /^service-key +(\S+) *$/i
+/** How long a key is cached. A revoked key is accepted for at most that long. */
 export const CACHE_MS = 1000
 const CACHED_KEYS = 10_000
-const RECENT_MS = 10 * MINUTE_MS
-const TOUCH_MS = MINUTE_MS
 
-/**
- * Checks API keys. All that are refused get the same response, but for a key of the other environment.
- */
+/** Checks API keys. All refused requests get the same response, but for a key of the other environment. */
 export const authentication = plugin<Options>(async (app, { sql, environment, isDatabaseReady }) => {
-  /** Keys that were good a short time ago still work while others at their address send bad ones. */
-  const recent = new LRUCache<string, true>({ max: CACHED_KEYS, ttl: RECENT_MS, ttlResolution: 0 })
-  const touched = new LRUCache<number, true>({ max: CACHED_KEYS, ttl: TOUCH_MS, ttlResolution: 0 })
+  const lru = <Key extends string | number, Value extends object | true>(ttl: number) =>
+    new LRUCache<Key, Value>({ max: CACHED_KEYS, ttl, ttlResolution: 0 })
+  const owners = lru<string, Promise<KeyOwner>>(CACHE_MS)
+  /** Keys that worked a short time ago are looked up even while their address has used up its refusals. */
+  const recent = lru<string, true>(10 * MINUTE_MS)
+  const touched = lru<number, true>(MINUTE_MS)
 
   // routes query the database only after this
-  const ownerOf = cachedOwners(async (hash) => {
+  async function find(hash: string): Promise<KeyOwner> {
     if (!(await isDatabaseReady())) throw unavailable()
     return findKeyOwner(sql, hash)
-  })
+  }
 
-  function touch({ keyId }: KeyOwner): void {
+  /** Caches the owner of a valid key from when it is looked up. Concurrent requests share one query. */
+  function ownerOf(hash: string): Promise<KeyOwner> {
+    const cached = owners.get(hash)
+    if (cached !== undefined) return cached
+    const found = find(hash)
+    owners.set(hash, found)
+    const forget = () => owners.peek(hash) === found && owners.delete(hash)
+    found.then((owner) => 'refusal' in owner && forget(), forget)
+    return found
+  }
+
+  function touch(keyId: number): void {
     if (touched.has(keyId)) return
     touched.set(keyId, true)
-    touchKey(sql, keyId).catch((err: unknown) =>
-      app.log.warn({ err, key_id: keyId }, 'last_used_at not written'),
-    )
+    const key = sql.updateTable('api_keys').set({ last_used_at: new Date() }).where('id', '=', keyId)
+    key.execute().catch((err: unknown) => app.log.warn({ err, key_id: keyId }, 'last_used_at not written'))
   }
 
   /** The reason is only in the log, but for what the sender knows already. */
@@ -71,13 +79,14 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
     return new ApiError('AUTH_FAILED', message, { 'www-authenticate': 'Service-Key' })
   }
 
-  async function lookUp(request: FastifyRequest, hash: string): Promise<KeyOwner> {
+  async function lookUp(request: FastifyRequest, hash: string) {
     const owner = await ownerOf(hash)
     if ('refusal' in owner) {
       recent.delete(hash)
       throw await refused(request, owner.refusal)
     }
     recent.set(hash, true)
+    request.acceptedKey = { hash, at: performance.now() }
     return owner
   }
 
@@ -87,39 +96,21 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
   app.decorate('authenticate', async (request: FastifyRequest) => {
     const { authorization } = request.headers
     if (authorization === undefined) throw await refused(request, 'missing')
-    const [, scheme = '', key] = CREDENTIALS.exec(authorization) ?? []
-    if (scheme.toLowerCase() !== OUR_SCHEME || key === undefined) throw await refused(request, 'wrong_scheme')
+    const key = CREDENTIALS.exec(authorization)?.[1]
+    if (key === undefined) throw await refused(request, 'wrong_scheme')
     const fault = refuseKey(key, environment)
     if (fault !== undefined) throw await refused(request, fault)
     const hash = hashOf(key)
     if (!recent.has(hash)) await app.limitLookups(request)
-    const owner = await lookUp(request, hash)
-    request.acceptedKey = { hash, at: performance.now() }
-    request.partnerId = owner.partnerId
-    request.keyId = owner.keyId
-    touch(owner)
+    const { partnerId, keyId } = await lookUp(request, hash)
+    request.partnerId = partnerId
+    request.keyId = keyId
+    touch(keyId)
     await app.limitPartner(request)
   })
   app.decorate('authenticateAgain', async (request: FastifyRequest) => {
     const { acceptedKey: accepted } = request
-    if (accepted === undefined || performance.now() - accepted.at < CACHE_MS) return
-    await lookUp(request, accepted.hash)
-    accepted.at = performance.now()
+    if (accepted !== undefined && performance.now() - accepted.at >= CACHE_MS)
+      await lookUp(request, accepted.hash)
   })
 })
-
-type Found = Promise<KeyOwner | RefusedKey>
-
-/** Caches the owner of a valid key for a second from when it is looked up. Concurrent requests share one query. */
-function cachedOwners(find: (hash: string) => Found): (hash: string) => Found {
-  const owners = new LRUCache<string, Found>({ max: CACHED_KEYS, ttl: CACHE_MS, ttlResolution: 0 })
-  return (hash) => {
-    const cached = owners.get(hash)
-    if (cached !== undefined) return cached
-    const found = find(hash)
-    owners.set(hash, found)
-    const forget = () => owners.peek(hash) === found && owners.delete(hash)
-    found.then((owner) => 'refusal' in owner && forget(), forget)
-    return found
-  }
-}

@@ -5,7 +5,7 @@ import { sql as raw } from 'kysely'
 import { instant } from '../database/columns.ts'
 import { type Em, type Sql, sqlOf } from '../database/sql.ts'
 import type { Environment } from '../values.ts'
-import { isValidKey, Partner } from './partner.ts'
+import { Partner } from './partner.ts'
 
 export const ApiKey = defineEntity({
   name: 'ApiKey',
@@ -23,15 +23,21 @@ export const ApiKey = defineEntity({
   },
 })
 
+/** The state of a row of `api_keys`, by PostgreSQL's clock, which also sets the end of a key. */
+const keyState = raw<'valid' | 'expired' | 'revoked'>`case
+  when revoked_at is not null then 'revoked' when expires_at <= now() then 'expired' else 'valid' end`
+export const isValidKey = raw<boolean>`${keyState} = 'valid'`
+
 const PREFIXES: Record<Environment, string> = { sandbox: 'prs_test_', production: 'prs_live_' }
 const FORMAT = /^(prs_(?:test|live)_)([0-9a-f]{64})([0-9a-f]{8})$/
 
 const checksum = (secret: string) => crc32(secret).toString(16).padStart(8, '0')
+
 /** What is stored of a key. A key is random, unlike a password, so SHA-256 is enough. */
 export const hashOf = (key: string) => createHash('sha256').update(key).digest('hex')
 
 /**
- * Issues a key: the environment's prefix, 256 random bits and their CRC-32, in hex. With the checksum, secret scanners
+ * Issues a key: the environment's prefix, 256 random bits and their CRC-32, in hex. The checksum lets secret scanners
  * and this service recognize a mistyped key without a database.
  *
  * @returns `key` this once: only its hash is stored.
@@ -58,47 +64,29 @@ export function refuseKey(key: string, environment: Environment): KeyRefusal | u
   return prefix === PREFIXES[environment] ? undefined : 'wrong_environment'
 }
 
-export interface KeyOwner {
-  keyId: number
-  partnerId: number
-}
-
-/** Why a key does not work. */
-export interface RefusedKey {
-  refusal: KeyRefusal
-}
+export type KeyOwner = { keyId: number; partnerId: number } | { refusal: KeyRefusal }
 
 /** Whose key has this hash, or why it does not work. */
-export async function findKeyOwner(sql: Sql, hash: string): Promise<KeyOwner | RefusedKey> {
+export async function findKeyOwner(sql: Sql, hash: string): Promise<KeyOwner> {
   const row = await sql
     .selectFrom('api_keys')
     .select(['id', 'partner_id', keyState.as('state')])
     .where('hash', '=', hash)
     .executeTakeFirst()
   if (row === undefined) return { refusal: 'unknown' }
-  const { id: keyId, partner_id: partnerId, state } = row
-  if (state !== 'valid') return { refusal: state }
-  return { keyId, partnerId }
+  if (row.state !== 'valid') return { refusal: row.state }
+  return { keyId: row.id, partnerId: row.partner_id }
 }
-
-export async function touchKey(sql: Sql, keyId: number): Promise<void> {
-  await sql.updateTable('api_keys').set({ last_used_at: new Date() }).where('id', '=', keyId).execute()
-}
-
-/** What a row of `api_keys` is by now: by PostgreSQL's clock, which sets its end. */
-const keyState = raw<'valid' | 'expired' | 'revoked'>`case
-  when revoked_at is not null then 'revoked' when expires_at <= now() then 'expired' else 'valid' end`
 
 /**
- * Issues a key and lets the partner's other valid keys expire after `overlapMs`, so that the partner can change over.
- * Runs in the caller's transaction; concurrent rotations of a partner take turns.
+ * Issues a key, and lets the partner's other valid keys expire after `overlapMs`. Runs in the caller's transaction;
+ * concurrent rotations of a partner take turns.
  *
  * @returns the new key, and the ids of the keys that expire by `expiresAt`.
  */
 export async function rotateKeys(em: Em, partnerId: number, environment: Environment, overlapMs: number) {
   const sql = sqlOf({ em })
   await sql.selectFrom('partners').select('id').where('id', '=', partnerId).forUpdate().execute()
-  // by the clock that judges them
   const { expiresAt } = await sql
     .selectNoFrom(raw<Date>`clock_timestamp() + ${overlapMs} * interval '1 millisecond'`.as('expiresAt'))
     .executeTakeFirstOrThrow()
@@ -127,13 +115,12 @@ export async function revokeKey(sql: Sql, key: number | string) {
     .executeTakeFirst()
   if (row === undefined) return undefined
   const { id, partnerId, revoked_at: before } = row
-  if (before !== null) return { id, partnerId, revokedAt: before, already: true }
-  const revokedAt = new Date()
+  const revokedAt = before ?? new Date()
   await sql.updateTable('api_keys').set({ revoked_at: revokedAt }).where('id', '=', id).execute()
-  return { id, partnerId, revokedAt, already: false }
+  return { id, partnerId, revokedAt, already: before !== null }
 }
 
-/** A partner's keys, oldest first, by their last four characters: the keys themselves are not stored. */
+/** A partner's keys, oldest first. */
 export async function listKeys(sql: Sql, partnerId: number) {
   return sql
     .selectFrom('api_keys')

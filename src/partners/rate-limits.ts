@@ -1,34 +1,30 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
-import { MINUTE_MS } from '../values.ts'
 import { retryLater } from '../http/errors.ts'
+import { MINUTE_MS } from '../values.ts'
+
+type Limit = (request: FastifyRequest) => Promise<void>
 
 declare module 'fastify' {
+  /** Each throws the {ApiError} RATE_LIMITED. */
   interface FastifyInstance {
-    /** Counts a request that needs no key against its address. @throws {ApiError} RATE_LIMITED */
-    limitAddress(request: FastifyRequest): Promise<void>
-    /** Counts a request without a valid key against its address. @throws {ApiError} RATE_LIMITED */
-    limitRefusals(request: FastifyRequest): Promise<void>
-    /** Refuses a request whose address has used up its refusals. @throws {ApiError} RATE_LIMITED */
-    limitLookups(request: FastifyRequest): Promise<void>
-    /** Counts an authenticated request against its partner. @throws {ApiError} RATE_LIMITED */
-    limitPartner(request: FastifyRequest): Promise<void>
-    /**
-     * Counts what anybody may send against what it is sent to, whatever `perMinute` is.
-     *
-     * @throws {ApiError} RATE_LIMITED
-     */
-    limitArrivals(
-      mostAMinute: number,
-      keyOf: (request: FastifyRequest) => string,
-    ): (request: FastifyRequest) => Promise<void>
+    /** Counts a request that needs no key against its address. */
+    limitAddress: Limit
+    /** Counts a request without a valid key against its address. */
+    limitRefusals: Limit
+    /** Refuses a request whose address has used up its refusals. */
+    limitLookups: Limit
+    /** Counts an authenticated request against its partner. */
+    limitPartner: Limit
+    /** Counts what anybody may send against what it is sent to, whatever `perMinute` is. */
+    limitArrivals(mostAMinute: number, keyOf: (request: FastifyRequest) => string): Limit
   }
 }
 
-const unlimited = async () => {}
-
 type Count = ReturnType<FastifyInstance['createRateLimit']>
+
+const unlimited: Count = async () => ({ isAllowed: true, key: '' })
 
 /**
  * Limits each partner, each address that sends no key, and each address that sends invalid keys to `perMinute`
@@ -37,34 +33,26 @@ type Count = ReturnType<FastifyInstance['createRateLimit']>
  */
 export const rateLimits = plugin<{ perMinute: number }>(async (app, { perMinute }) => {
   await app.register(rateLimit, { global: false })
-  app.decorate('limitArrivals', (max, keyGenerator) => {
-    const count = app.createRateLimit({ max, timeWindow: MINUTE_MS, keyGenerator })
-    return async (request) => refuseExceeded(await count(request))
-  })
-  if (perMinute === 0) {
-    app.decorate('limitAddress', unlimited)
-    app.decorate('limitRefusals', unlimited)
-    app.decorate('limitLookups', unlimited)
-    app.decorate('limitPartner', unlimited)
-    return
+  const counter = (max: number, keyGenerator?: (request: FastifyRequest) => string | number): Count => {
+    if (max === 0) return unlimited
+    return app.createRateLimit({ max, timeWindow: MINUTE_MS, ...(keyGenerator && { keyGenerator }) })
   }
-  const counter = (keyGenerator?: (request: FastifyRequest) => number) =>
-    app.createRateLimit({ max: perMinute, timeWindow: MINUTE_MS, ...(keyGenerator && { keyGenerator }) })
-  const refusals = counter()
-  const ofPartner = counter(({ partnerId }) => partnerId)
-  app.decorate('limitAddress', limit(counter()))
+  const refusals = counter(perMinute)
+  app.decorate('limitAddress', limit(counter(perMinute)))
   app.decorate('limitRefusals', limit(refusals))
-  app.decorate('limitPartner', limit(ofPartner))
+  app.decorate('limitPartner', limit(counter(perMinute, ({ partnerId }) => partnerId)))
+  app.decorate('limitArrivals', (most, keyOf) => limit(counter(most, keyOf)))
   app.decorate('limitLookups', async (request) => {
     const state = await refusals(request, { increment: false })
     if (!state.isAllowed && state.remaining === 0) throw rateLimited(state.ttlInSeconds)
   })
 })
 
-const limit = (count: Count) => async (request: FastifyRequest) => refuseExceeded(await count(request))
-
-function refuseExceeded(result: Awaited<ReturnType<Count>>): void {
-  if (!result.isAllowed && result.isExceeded) throw rateLimited(result.ttlInSeconds)
-}
+const limit =
+  (count: Count): Limit =>
+  async (request) => {
+    const state = await count(request)
+    if (!state.isAllowed && state.isExceeded) throw rateLimited(state.ttlInSeconds)
+  }
 
 const rateLimited = (seconds: number) => retryLater('RATE_LIMITED', 'Too many requests.', seconds)

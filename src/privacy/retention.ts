@@ -45,14 +45,7 @@ export const retained = {
     only: raw`address_hash is not null`,
     emptied: raw`address_hash = null`,
   },
-  /** The latest of a kind stays: it tells that a pause which still lasts was announced. */
-  notices: {
-    table: 'notices',
-    at: 'sent_at',
-    days: 90,
-    only: raw`exists (select from notices as later where later.partner_id = notices.partner_id
-      and later.kind = notices.kind and later.owed_at > notices.owed_at and later.sent_at is not null)`,
-  },
+  notices: { table: 'notices', at: 'owed_at', days: 90 },
   /** The secrets of a candidate and of the previous URL stay: a switch needs them. */
   secrets: {
     table: 'endpoint_secrets',

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import type { Sql } from '../database/sql.ts'
-import { switchAsPartner } from '../endpoints/certify-endpoint.ts'
 import { endpointView, exampleView, viewOf } from '../endpoints/endpoint-view.ts'
-import { actOnOwnEndpoint, actorOf, orRefusal, SelfServiceRefusal } from '../endpoints/own-endpoint.ts'
+import { changeOwnEndpoint } from '../endpoints/own-endpoint.ts'
 import { addSecret } from '../endpoints/secrets.ts'
+import { switchAsPartner } from '../endpoints/switch-endpoint.ts'
 import type { RouteDependencies } from '../http/dependencies.ts'
 import { ApiError, noObject } from '../http/errors.ts'
 import { operation } from '../http/operation.ts'
@@ -38,13 +38,13 @@ const schema = operation({
   errors: [noObject(), new ApiError('PAUSED_BY_STAFF')],
 })
 
-type Options = Pick<RouteDependencies, 'sql' | 'environment' | 'encryptionKeys' | 'startEndpoint'> & {
+type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys' | 'startEndpoint'> & {
   sinkBase: () => string
 }
 
 /** POST /sandbox/use-sink: makes an endpoint of ours the partner's. */
 export const useSink: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { sql, environment, encryptionKeys, startEndpoint, sinkBase } = options
+  const { sql, encryptionKeys, startEndpoint, sinkBase } = options
   app.post('/sandbox/use-sink', {
     schema,
     handler: async (request) => {
@@ -52,19 +52,14 @@ export const useSink: FastifyPluginAsyncZod<Options> = async (app, options) => {
       const url = `${sinkBase()}${sinkPath(await provideSink(sql, partnerId))}`
       const { url: current, health } = await viewOf(sql, partnerId)
       if (current !== url || health === 'paused') {
-        const actor = actorOf(request, environment)
-        const { id } = await orRefusal(
-          actOnOwnEndpoint(sql, 'sink', actor, async (trx, endpoint) => {
-            // set once more, it would stay paused
-            if (endpoint.url === url && endpoint.pausedBy === 'staff')
-              throw new SelfServiceRefusal('paused_by_staff')
-            const secret = sealing(generateSecret(), encryptionKeys)
-            const secretId = await addSecret(trx, endpoint.id, secret, 'unused')
-            // ours: there is nothing to certify
-            await switchAsPartner(trx, endpoint, { url, secretId })
-            return { id: endpoint.id, audit: { origin: new URL(url).origin, sink: true } }
-          }),
-        )
+        const { id } = await changeOwnEndpoint(sql, request, 'endpoint.set', async (trx, endpoint) => {
+          // set once more, it would stay paused
+          if (endpoint.url === url && endpoint.paused_by === 'staff') throw new ApiError('PAUSED_BY_STAFF')
+          const secretId = await addSecret(trx, endpoint.id, sealing(generateSecret(), encryptionKeys))
+          // ours: there is nothing to certify
+          await switchAsPartner(trx, endpoint, { url, secretId })
+          return { id: endpoint.id, audit: { origin: new URL(url).origin, sink: true } }
+        })
         startEndpoint(id)
       }
       return { success: true as const, data: await viewOf(sql, partnerId) }

@@ -2,7 +2,7 @@ import { Command, CommanderError, type OutputConfiguration } from 'commander'
 import { ConfigError, readConfig, readTemporal } from '../config.ts'
 import { otherSchema } from '../database/schema.ts'
 import { addDeliveryCommands } from '../deliveries/staff.ts'
-import { addEndpointCommands, addSelfServiceCommands } from '../endpoints/staff.ts'
+import { addEndpointCommands } from '../endpoints/staff.ts'
 import { addFindCommand } from '../leads/staff-find.ts'
 import { addLeadCommands, addMilestoneCommand } from '../leads/staff.ts'
 import { addKeyCommands, addPartnerCommands } from '../partners/staff.ts'
@@ -31,7 +31,6 @@ const commands = [
   addWorkflowCommands,
   addRecordCommands,
   addEncryptionCommands,
-  addSelfServiceCommands,
 ]
 
 const introduction = [

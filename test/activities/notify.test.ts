@@ -1,19 +1,21 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { sql as raw } from 'kysely'
+import { mailerTo } from '../support/mailer.ts'
 import { notifyActivity } from '../../activities/notify.ts'
-import { type EndpointReview, reviewEndpoint, setNextProbe } from '../../src/endpoints/review.ts'
+import { endpointsAtWork, reviewEndpoint, setNextProbe } from '../../src/endpoints/endpoint-review.ts'
 import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
-import { columnsOf, endpointsAtWork } from '../../src/endpoints/endpoint.ts'
+import { columnsOf } from '../../src/endpoints/endpoint.ts'
 import { oweNotice } from '../../src/endpoints/notices.ts'
 import type { Sql } from '../../src/database/sql.ts'
-import type { NoticeKind } from '../../src/endpoints/endpoint-state.ts'
 import { createLogger } from '../../src/observe/log.ts'
+import { addAttempts } from '../support/attempts.ts'
+import { insertLead } from '../support/insert-lead.ts'
+import { LEAD } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { mailerTo } from '../support/mailer.ts'
 import { tryActivity } from '../support/try-activity.ts'
 import { openDatabase } from '../support/open-database.ts'
-import { pauseEndpoint } from '../support/endpoint-states.ts'
+import { pauseEndpoint, resumeEndpoint } from '../support/endpoint-states.ts'
 
 describe('telling a partner and staff of an endpoint', () => {
   let sql: Sql
@@ -21,7 +23,6 @@ describe('telling a partner and staff of an endpoint', () => {
   let endpointId: number
   let mailServer: Awaited<ReturnType<typeof startMailServer>>
   let activity: ReturnType<typeof notifyActivity>
-  let review: (id: number) => Promise<EndpointReview | undefined>
   const logged: string[] = []
 
   beforeAll(async () => {
@@ -30,228 +31,182 @@ describe('telling a partner and staff of an endpoint', () => {
     const log = createLogger('info', 'worker', { destination: { write: (line) => void logged.push(line) } })
     activity = notifyActivity({
       sql,
-      environment: 'production',
       mailer: mailerTo(mailServer.url, { environment: 'production' }),
       staffEmail: 'staff@service.example',
       log,
     })
-    review = (id) => reviewEndpoint(sql, id)
     await sql.updateTable('partners').set({ contact_email: 'tech@lender.example' }).execute()
     const url = 'https://lender.example/hooks?token=secret'
-    endpointId = (await setEndpoint(sql, partnerId, { url, secret: () => '' }))!.id
+    endpointId = (await setEndpoint(sql, partnerId, { url, secret: () => '' })).id
   })
 
   beforeEach(async () => {
     await sql.deleteFrom('notices').execute()
+    await sql.updateTable('endpoints').set({ incident: null }).execute()
     await activate()
     mailServer.refusing = false
     mailServer.mails.length = 0
     logged.length = 0
   })
 
+  /** As after its first success. */
   const activate = () =>
     sql
       .updateTable('endpoints')
       .set({ state: 'active', paused_by: null, reason: null, failing_since: null })
       .set((eb) => ({ woken_round: eb.ref('round'), recovered_at: raw<Date>`clock_timestamp()` }))
       .execute()
-  const owe = (kind: NoticeKind) => sql.transaction().execute((trx) => oweNotice(trx, partnerId, kind))
+  /** As after the failure that is told. */
+  const fail = async (eventId?: string) => {
+    await sql.updateTable('endpoints').set({ incident: 'failing' }).execute()
+    await oweNotice(sql, partnerId, 'failing', eventId)
+  }
+  const change = (transition: Parameters<typeof columnsOf>[0]) =>
+    sql.updateTable('endpoints').set(columnsOf(transition)).execute()
+  const review = async () => (await reviewEndpoint(sql, endpointId))!
   const subjects = (to: string) =>
     mailServer.mails
       .filter((mail) => mail.to === to)
-      .map(({ content }) => /^Subject: (.*)$/m.exec(content)?.[1])
-  /** Lets an hour pass for all that was sent. */
-  const hourLater = () =>
-    sql
-      .updateTable('notices')
-      .set({
-        owed_at: raw<Date>`owed_at - interval '1 hour'`,
-        sent_at: raw<Date>`sent_at - interval '1 hour'`,
-      })
-      .execute()
+      .map(({ content }) => /^Subject: (.*): First Lender$/m.exec(content)?.[1])
 
   /** A try, which knows what earlier ones have said of themselves. */
   const attempt = (heartbeatDetails?: unknown) => tryActivity(activity, endpointId, { heartbeatDetails })
-  async function notify(id: number): Promise<number> {
-    return new MockActivityEnvironment().run(activity, id)
-  }
-  const tell = async () => {
-    await review(endpointId)
-    await notify(endpointId)
+  const tell = async (): Promise<number> => {
+    await review()
+    return new MockActivityEnvironment().run(activity, endpointId)
   }
 
-  it('mails each kind at most once an hour', async () => {
-    for (let count = 1; count <= 3; count += 1) await owe('failing')
-    expect(await notify(endpointId)).toBe(1)
-    await owe('failing')
-    expect(await notify(endpointId)).toBe(0)
-    await owe('given_up')
-    expect(await notify(endpointId)).toBe(1)
-    await hourLater()
-    await owe('failing')
-    expect(await notify(endpointId)).toBe(1)
-    expect(subjects('tech@lender.example')).toEqual(subjects('staff@service.example'))
-    expect(subjects('tech@lender.example')).toEqual([
-      'Webhook endpoint is failing: First Lender',
-      'A webhook was given up: First Lender',
-      'Webhook endpoint is failing: First Lender',
-    ])
-  })
-
-  it('mails each pause within the hour, up to five, and the next once it is over, with the recovery after it', async () => {
-    const pauses = ['partner', 'service', 'staff', 'service', 'partner', 'service'] as const
-    for (const by of pauses) {
-      await sql
-        .updateTable('endpoints')
-        .set({
-          state: 'paused',
-          paused_by: by,
-          reason: by === 'service' ? 'gone' : by,
-          since: raw<Date>`clock_timestamp()`,
-        })
-        .execute()
+  it('mails once that it fails and once that it works again, each time', async () => {
+    for (const told of [fail, activate, activate, fail, activate]) {
+      await told()
       await tell()
     }
-    expect(subjects('tech@lender.example')).toEqual(Array(5).fill('Webhook endpoint is paused: First Lender'))
-    expect((await review(endpointId))?.owed).toBe('paused')
-    await hourLater()
-    await review(endpointId)
-    expect(await notify(endpointId)).toBe(1)
-    await activate()
-    // the sweep starts the workflow that tells of it
-    expect(await endpointsAtWork(sql)).toMatchObject([{ id: endpointId, isUnseen: false }])
-    await review(endpointId)
-    await notify(endpointId)
-    expect(subjects('tech@lender.example').at(-1)).toMatch(/works again/)
-    expect(await endpointsAtWork(sql)).toEqual([])
+    const texts = ['is failing', 'works again', 'is failing', 'works again']
+    expect(subjects('tech@lender.example')).toEqual(texts.map((text) => `Webhook endpoint ${text}`))
+    expect(subjects('staff@service.example')).toEqual(subjects('tech@lender.example'))
   })
 
-  it('tells of each recovery that belongs to a mail about a failure, also within the hour', async () => {
-    await owe('failing')
-    await tell()
-    await tell()
-    await pauseEndpoint(sql, partnerId)
-    await tell()
+  it('mails each pause once, whoever paused it, and the recovery after it', async () => {
+    for (const transition of ['partner', 'gone'] as const) {
+      await change(transition)
+      await tell()
+      await tell()
+      await change('resumed')
+      expect(await tell()).toBe(0)
+    }
     await activate()
-    await tell()
+    // the comparison starts the workflow that tells of it
+    expect(await endpointsAtWork(sql)).toMatchObject([{ id: endpointId, isUnseen: false }])
     await tell()
     expect(subjects('tech@lender.example')).toEqual([
-      'Webhook endpoint is failing: First Lender',
-      'Webhook endpoint works again: First Lender',
-      'Webhook endpoint is paused: First Lender',
-      'Webhook endpoint works again: First Lender',
+      'Webhook endpoint is paused',
+      'Webhook endpoint is paused',
+      'Webhook endpoint works again',
     ])
-    expect((await review(endpointId))?.owed).toBeNull()
+    expect(await endpointsAtWork(sql)).toEqual([])
   })
 
   it('keeps a notice that the mail server refuses, without repeating the address anywhere', async () => {
     mailServer.refusing = true
-    await owe('given_up')
-    await expect(notify(endpointId)).rejects.toThrow(/^the mail could not be sent: \d+$/)
+    await fail()
+    expect(await attempt()).toMatchObject({
+      error: expect.stringMatching(/^the mail could not be sent: \d+$/),
+    })
     mailServer.refusing = false
-    expect(await notify(endpointId)).toBe(1)
+    expect(await attempt()).toMatchObject({ count: 1 })
     expect(mailServer.mails).toHaveLength(2)
     expect(logged.join('')).not.toContain('lender.example')
   })
 
-  it('tells nobody of a pause that ended before its email could be sent, nor that it is over', async () => {
-    mailServer.refusing = true
+  it('says of a pause that ended before its mail that it did', async () => {
     await pauseEndpoint(sql, partnerId)
-    await expect(tell()).rejects.toThrow('could not be sent')
+    await review()
     await activate()
-    mailServer.refusing = false
-    await tell()
-    await tell()
-    expect(mailServer.mails).toEqual([])
-    expect(await sql.selectFrom('notices').selectAll().execute()).toEqual([])
-  })
-
-  it('tells the other of a pause that ended meanwhile that it did', async () => {
-    mailServer.refusing = ['tech@lender.example']
-    await pauseEndpoint(sql, partnerId)
-    await review(endpointId)
-    const first = await attempt()
-    await activate()
-    mailServer.refusing = false
-    await attempt(first.said)
-    expect(subjects('staff@service.example')).toHaveLength(1)
+    await attempt()
     const mail = mailServer.mails.find(({ to }) => to === 'tech@lender.example')
     expect(mail?.content.replaceAll(/=?\r\n/g, ' ')).toMatch(
-      /were paused, and are sent again since .*No action is needed/,
+      /was paused, and takes webhooks again since .*No action is needed/,
     )
   })
 
-  it('tells staff once if the partner’s address is refused, of each notice, and the partner when it no longer is', async () => {
+  it('tells staff once if the partner’s address is refused, and the partner when it no longer is', async () => {
     mailServer.refusing = ['tech@lender.example']
-    await owe('failing')
-    await owe('given_up')
+    await fail()
+    const refused = { error: expect.stringMatching(/^the mail could not be sent/) }
     const first = await attempt()
-    expect(first).toMatchObject({ error: expect.stringMatching(/^the mail could not be sent/) })
+    expect(first).toMatchObject(refused)
     const second = await attempt(first.said)
-    expect(second).toMatchObject({ error: expect.stringMatching(/^the mail could not be sent/) })
-    const of = ['Webhook endpoint is failing: First Lender', 'A webhook was given up: First Lender']
-    expect(subjects('staff@service.example')).toEqual(of)
+    expect(second).toMatchObject(refused)
+    expect(subjects('staff@service.example')).toHaveLength(1)
     expect(subjects('tech@lender.example')).toEqual([])
     mailServer.refusing = false
-    expect(await attempt(second.said)).toMatchObject({ count: 2 })
-    expect(subjects('tech@lender.example')).toEqual(of)
-    expect(subjects('staff@service.example')).toEqual(of)
+    expect(await attempt(second.said)).toMatchObject({ count: 1 })
+    expect(subjects('tech@lender.example')).toHaveLength(1)
+    expect(subjects('staff@service.example')).toHaveLength(1)
   })
 
   it('does not mail the partner again because staff’s address is refused', async () => {
     mailServer.refusing = ['staff@service.example']
-    await owe('failing')
+    await fail()
     expect(await attempt()).toMatchObject({ count: 1 })
     expect(await attempt()).toMatchObject({ count: 0 })
-    expect(subjects('tech@lender.example')).toEqual(['Webhook endpoint is failing: First Lender'])
+    expect(subjects('tech@lender.example')).toEqual(['Webhook endpoint is failing'])
     expect(logged.map((line) => JSON.parse(line) as object)).toEqual([
       expect.objectContaining({ mail: { partner: 'sent', staff: 'failed' } }),
     ])
   })
 
   it('is no reason to wait with probes: the workflow is told of a pause that it has not seen', async () => {
-    await sql.updateTable('endpoints').set(columnsOf('gone')).execute()
+    await change('gone')
     expect(await endpointsAtWork(sql)).toMatchObject([{ id: endpointId, isUnseen: true }])
-    const seen = (await review(endpointId))!
-    await setNextProbe(sql, endpointId, seen.since, new Date())
+    await setNextProbe(sql, endpointId, (await review()).since, new Date())
     expect(await endpointsAtWork(sql)).toMatchObject([{ id: endpointId, isUnseen: false }])
     await pauseEndpoint(sql, partnerId)
     expect(await endpointsAtWork(sql)).toMatchObject([{ id: endpointId, isUnseen: false }])
-  })
-
-  it('writes a line into the log, and no secret of the URL into a mail', async () => {
-    await pauseEndpoint(sql, partnerId)
-    await review(endpointId)
-    await notify(endpointId)
-    expect(logged.map((line) => JSON.parse(line) as object)).toEqual([
-      expect.objectContaining({ notice: 'paused', partner_id: partnerId, level: 40 }),
-    ])
-    const [mail] = mailServer.mails
-    expect(mail?.content).toMatch(/the endpoint at https:\/\/lender\.example was paused: our staff paused it/)
-    expect(mail?.content).not.toContain('secret')
   })
 
   it.each([
-    [
-      'pausedByPartner',
-      true,
-      'was paused with POST /v1/pause-endpoint.',
-      /in order, call POST \/v1\/resume-endpoint/,
-    ],
-    ['pausedByPartner', false, 'was paused with POST /v1/pause-endpoint.', /in order, ask us\./],
-    ['pausedByStaff', true, 'was paused: our staff paused it.', /only our staff can resume/],
-    ['gone', true, 'was paused: it answered 410 Gone.', /To resume sooner, call POST \/v1\/resume-endpoint/],
+    ['partner', 'was paused with POST /v1/pause-endpoint.', /in order, call POST \/v1\/resume-endpoint/],
+    ['staff', 'was paused: our staff paused it.', /only our staff can resume/],
+    ['gone', 'was paused: it answered 410 Gone.', /To resume sooner, call POST \/v1\/resume-endpoint/],
   ] as const)(
-    'says after %s, self-service %s, who resumes',
-    async (transition, selfService, happened, advice) => {
-      await sql.updateTable('partners').set({ self_service: selfService }).execute()
-      await sql.updateTable('endpoints').set(columnsOf(transition)).execute()
-      await review(endpointId)
-      await notify(endpointId)
+    'says after a pause by %s who resumes, in the log too, but no secret of the URL',
+    async (transition, happened, advice) => {
+      await change(transition)
+      await tell()
       const [mail] = mailServer.mails
       expect(mail?.to).toBe('tech@lender.example')
-      expect(mail?.content).toContain(happened)
+      expect(mail?.content).toContain(`the endpoint at https://lender.example ${happened}`)
       expect(mail?.content).toMatch(advice)
+      expect(mail?.content).not.toContain('secret')
+      expect(logged.map((line) => JSON.parse(line) as object)).toEqual([
+        expect.objectContaining({ notice: 'paused', partner_id: partnerId, level: 40 }),
+      ])
     },
   )
+
+  it('says since when a webhook fails, and when the endpoint will be paused', async () => {
+    await insertLead(sql, partnerId, LEAD, () => '{}')
+    await addAttempts(sql, partnerId, [{ errorCode: 'timeout' }, { errorCode: 'timeout' }])
+    const started_at = new Date('2026-03-02T15:04:05Z')
+    const next_attempt_at = new Date('2026-03-02T18:00:00Z')
+    await sql.updateTable('attempts').set({ started_at, next_attempt_at }).execute()
+    await sql.updateTable('endpoints').set({ since: started_at, failing_since: started_at }).execute()
+    const deliveries = sql.selectFrom('deliveries').select('event_id')
+    const { event_id: event } = await deliveries.executeTakeFirstOrThrow()
+    await fail(event)
+    await tell()
+    const content = mailServer.mails[0]?.content
+    expect(content).toContain('  attempt  2, on 2026-03-02 15:04:05 UTC')
+    expect(content).toContain('  next     on 2026-03-02 18:00:00 UTC, in real time')
+    expect(content).toContain(
+      'If the endpoint accepts no webhook until 2026-03-05 15:04:05 UTC, 72 hours later, we pause it.',
+    )
+  })
+
+  it('says nothing of an endpoint that was only set', async () => {
+    await resumeEndpoint(sql, partnerId)
+    await activate()
+    expect(await tell()).toBe(0)
+  })
 })

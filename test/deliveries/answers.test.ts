@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { replay } from '../../src/deliveries/staff.ts'
-import { addSecret, rotateSecret, signOnlyWith } from '../../src/endpoints/secrets.ts'
+import { addSecret, signWith } from '../../src/endpoints/secrets.ts'
 import { sealing } from '../../src/seal.ts'
 import { generateSecret } from '../../src/webhooks/signature.ts'
 import type { Sql } from '../../src/database/sql.ts'
@@ -114,7 +114,9 @@ describe('what get-deliveries shows of an attempt', () => {
       .execute()
     const { post } = partnerCalls(service.port, partner.key)
 
-    await changeSecret(async (trx, id, secret) => void (await rotateSecret(trx, id, secret, 3_600_000)))
+    await changeSecret(async (trx, of, secret) =>
+      signWith(trx, of, await addSecret(trx, of, secret), 3_600_000),
+    )
     await post('resend-webhook', { event_id: eventId })
     await shown(eventId, 2)
 
@@ -131,9 +133,7 @@ describe('what get-deliveries shows of an attempt', () => {
     await endpoint.is('active')
     await shown(eventId, 3)
 
-    await changeSecret(async (trx, of, secret) =>
-      signOnlyWith(trx, of, await addSecret(trx, of, secret, 'unused')),
-    )
+    await changeSecret(async (trx, of, secret) => signWith(trx, of, await addSecret(trx, of, secret)))
     await replay(context, { partner: partner.id, state: 'all' })
     const { attempts } = await shown(eventId, 4)
 

@@ -1,48 +1,52 @@
 import { expect, test } from '@jest/globals'
-import { judgeCheck } from '../../src/endpoints/certification-checks.ts'
+import {
+  type CertificationCheck,
+  type CheckResult,
+  judgeCheck,
+} from '../../src/endpoints/certification-checks.ts'
 
-type Check = 'valid' | 'repeated' | 'unknown_type' | 'forged_signature'
+const LOGIN = 'your endpoint answered 401: accept requests without a login'
+const PATH = 'your endpoint answered 404: check the path of the registered URL'
 
-function hintOf(
-  check: Check,
-  status: number,
-  { valid = 'passed', hint = null }: { valid?: 'passed' | 'failed'; hint?: string | null } = {},
-) {
-  const isAccepted = status < 300
-  const outcome = {
-    ok: isAccepted,
-    status,
-    errorCode: isAccepted ? null : 'http_error',
-    hint,
-    durationMs: 5,
-  }
-  return judgeCheck(check, outcome, { valid }).hint
-}
+type Row = [
+  CertificationCheck,
+  { status: number | null; hint?: string; valid?: CheckResult; clock?: string },
+  CheckResult,
+  RegExp | null,
+]
 
-test.each([
-  // who answers 4xx has checked a signature; who answers 500 has failed at something
-  ['valid', 200, null],
-  ['valid', 401, /^Verify the signature with the secret/],
-  ['valid', 500, /^Your endpoint had an error of its own: .* such as endpoint\.certification/],
-  ['unknown_type', 404, /^Respond with 200 to types/],
-  ['unknown_type', 500, /^Your endpoint had an error of its own/],
-  ['forged_signature', 400, null],
-  ['forged_signature', 200, /^Verify the header webhook-signature/],
-  ['forged_signature', 500, /^If your endpoint refused the signature, respond with 400/],
-] as const)('the check %s that got %d says what to change', (check, status, hint) => {
-  expect(String(hintOf(check, status))).toMatch(hint ?? /^null$/)
-})
-
-test('the checks after valid say that it failed only if it did', () => {
-  expect(hintOf('repeated', 400, { valid: 'failed' })).toMatch(
-    /^The check valid failed too: repair that first\. Webhooks are/,
-  )
-  expect(hintOf('repeated', 409)).toMatch(/^Webhooks are delivered at least once/)
-})
-
-test('a 401 may be that of a login', () => {
-  const hint = 'your endpoint answered 401: accept requests without a login'
-  expect(hintOf('valid', 401, { hint })).toMatch(
-    /^Your endpoint answered 401: .*login\. Verify the signature/,
-  )
+test.each<Row>([
+  ['valid', { status: 200 }, 'passed', null],
+  ['valid', { status: 400 }, 'failed', /^Verify the signature with the secret/],
+  ['valid', { status: 400, clock: 'the clock is behind' }, 'failed', /^The clock is behind\.$/],
+  ['valid', { status: 401, hint: LOGIN }, 'failed', /^Your endpoint answered 401: .*login\. Verify the sig/],
+  ['valid', { status: 404, hint: PATH }, 'failed', /^Your endpoint answered 404: check the path/],
+  ['valid', { status: 500 }, 'failed', /^Your endpoint had an error of its own: .* endpoint\.certification/],
+  ['valid', { status: null }, 'failed', /^No response came/],
+  ['repeated', { status: 409 }, 'failed', /^Webhooks are delivered at least once/],
+  [
+    'repeated',
+    { status: 400, valid: 'failed' },
+    'failed',
+    /^The check valid failed too: repair that first\. /,
+  ],
+  ['unknown_type', { status: 422 }, 'failed', /^Respond with 200 to types/],
+  ['forged_signature', { status: 400 }, 'passed', null],
+  ['forged_signature', { status: 200 }, 'failed', /^Verify the header webhook-signature/],
+  [
+    'forged_signature',
+    { status: 500 },
+    'failed',
+    /^If your endpoint refused the signature, respond with 400/,
+  ],
+  ['forged_signature', { status: 400, valid: 'failed' }, 'not_judged', /did not accept the valid webhook/],
+  ['old_timestamp', { status: 301, hint: 'a redirect' }, 'not_judged', /^A redirect\.$/],
+  ['old_timestamp', { status: 404, hint: PATH }, 'not_judged', /^Your endpoint answered 404/],
+  ['changed_body', { status: null }, 'not_judged', /^No response came/],
+])('the check %s that got %j is %s, and says what to change', (check, got, result, hint) => {
+  const { status, hint: diagnosis = null, valid = 'passed', clock } = got
+  const outcome = { ok: status === 200, status, hint: diagnosis, durationMs: 5 }
+  const report = judgeCheck(check, outcome, { valid, clock })
+  expect(report.result).toBe(result)
+  expect(String(report.hint)).toMatch(hint ?? /^null$/)
 })

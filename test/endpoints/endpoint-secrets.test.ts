@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { addSecret, signOnlyWith } from '../../src/endpoints/secrets.ts'
+import { addSecret, signWith } from '../../src/endpoints/secrets.ts'
 import { sealing } from '../../src/seal.ts'
 import { generateSecret } from '../../src/webhooks/signature.ts'
 import { prepareDelivering } from '../support/delivering.ts'
@@ -18,7 +18,7 @@ it('an attempt goes to the URL of its secret, while both are changed and after t
     const moved = trx.updateTable('endpoints').set({ url: next.url }).returning('id')
     const { id } = await moved.executeTakeFirstOrThrow()
     expect(await deliver(await commitLead(), 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
-    await signOnlyWith(trx, id, await addSecret(trx, id, secret, 'unused'))
+    await signWith(trx, id, await addSecret(trx, id, secret))
     expect(await deliver(await commitLead(), 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
   })
   expect(await deliver(await commitLead(), 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })

@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
 import { secretPlace, signingSecrets } from '../../src/endpoints/secrets.ts'
+import type { EndpointSettings } from '../../src/endpoints/own-endpoint.ts'
 import { pauseOrResume } from '../../src/endpoints/endpoint.ts'
 import { open, sealing } from '../../src/seal.ts'
 import { generateSecret } from '../../src/webhooks/signature.ts'
@@ -13,15 +14,6 @@ import { testKeys } from '../support/test-keys.ts'
 
 const URL_NOW = 'https://lender.example/now'
 const URL_NEXT = 'https://lender.example/next?token=not-for-logs'
-
-const paths = [
-  'set-endpoint',
-  'certify-endpoint',
-  'rotate-endpoint-secret',
-  'test-endpoint',
-  'pause-endpoint',
-  'resume-endpoint',
-]
 
 /** A partner with an endpoint that staff set. */
 async function addPartnerAt(api: Api, url: string | null = URL_NOW): Promise<ApiPartner> {
@@ -98,12 +90,6 @@ describe('a partner’s own endpoint, in a sandbox', () => {
     ])
   })
 
-  it('keeps the latest candidate only', async () => {
-    await partner.post('set-endpoint', { url: 'https://lender.example/first' })
-    await partner.post('set-endpoint', { url: URL_NEXT })
-    expect((await endpointOf(api, partner)).candidate_url).toBe(URL_NEXT)
-  })
-
   it.each([
     [{}, 'url must be a string'],
     [{ url: 5 }, 'url must be a string'],
@@ -153,20 +139,8 @@ describe('a partner’s own endpoint, in a sandbox', () => {
     expect(live).toEqual(newest.slice(0, 5))
   })
 
-  it.each([-1, 169, 1.5, '24'])('refuses an overlap of %j hours', async (hours) => {
-    const { status } = await partner.post('rotate-endpoint-secret', { overlap_hours: hours })
-    expect(status).toBe(400)
-    expect(await secretsOf(api, partner)).toHaveLength(1)
-  })
-
-  it('answers how it responded to a test request', async () => {
-    const { body } = await partner.post('test-endpoint', {})
-    expect(body.data).toMatchObject({ accepted: true, status: 200, hint: null })
-    expect((await auditOf(api, partner)).map(({ action }) => action)).toEqual(['endpoint.ping'])
-  })
-
-  it('has 503 for an answer while Temporal is away, and no certification that nobody makes', async () => {
-    const endpointRequests = {
+  it('has 503 for an answer while Temporal is away; the next call starts what was not started', async () => {
+    const endpointRequests: EndpointSettings['endpointRequests'] = {
       certify: () => Promise.reject(new Error('away')),
       ping: () => Promise.reject(new Error('away')),
     }
@@ -177,8 +151,11 @@ describe('a partner’s own endpoint, in a sandbox', () => {
       const { status, headers } = await lender.post(path, {})
       expect([path, status, headers['retry-after']]).toEqual([path, 503, expect.any(String)])
     }
-    const { data } = (await lender.post('get-endpoint', {})).body
-    expect([data.candidate.url, data.certification]).toEqual([URL_NEXT, null])
+    const asked: unknown[] = []
+    endpointRequests.certify = async (request) => void asked.push(request)
+    expect((await lender.post('certify-endpoint', {})).status).toBe(200)
+    const { candidate } = await endpointOf(away, lender)
+    expect(asked).toMatchObject([{ partnerId: lender.id, candidate }])
   })
 
   it('pauses and resumes', async () => {
@@ -232,7 +209,7 @@ describe('a partner’s own endpoint, in a sandbox', () => {
   })
 
   it('leaves to staff what staff paused', async () => {
-    await pauseOrResume(api.sql, partner.id, 'pausedByStaff')
+    await pauseOrResume(api.sql, partner.id, 'staff')
     const { body } = await partner.post('pause-endpoint', {})
     expect(body.data.reason).toBe('our staff paused it')
     const resumed = await partner.post('resume-endpoint', {})
@@ -259,17 +236,8 @@ describe('a partner’s own endpoint, in production', () => {
   beforeEach(async () => {
     partner = await addPartnerAt(api)
   })
-  const turnOn = () =>
-    api.sql.updateTable('partners').set({ self_service: true }).where('id', '=', partner.id).execute()
-
-  it.each(paths)('refuses %s while self-service is off', async (path) => {
-    const { status, body } = await partner.post(path, path === 'set-endpoint' ? { url: URL_NEXT } : {})
-    expect([status, body.error.code]).toEqual([403, 'SELF_SERVICE_OFF'])
-    expect(await auditOf(api, partner)).toEqual([])
-  })
 
   it('never accepts failures', async () => {
-    await turnOn()
     await partner.post('set-endpoint', { url: URL_NEXT })
     const { status, body } = await partner.post('certify-endpoint', { accept_failures: true })
     expect([status, body.error.message]).toEqual([
@@ -279,13 +247,11 @@ describe('a partner’s own endpoint, in production', () => {
   })
 
   it('takes https only', async () => {
-    await turnOn()
     const { body } = await partner.post('set-endpoint', { url: 'http://lender.example/' })
     expect(body.error.message).toContain('production endpoints must use https')
   })
 
   it('signs with a new secret at once, with the old one too during the overlap, and tells partner and staff', async () => {
-    await turnOn()
     const before = await secretsOf(api, partner)
     const { body } = await partner.post('rotate-endpoint-secret', {})
     expect(body.data).toMatchObject({ secret: expect.stringMatching(/^whsec_/) })

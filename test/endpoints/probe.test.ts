@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { ReferralView } from '../../workflows/messages.ts'
 import { createEndpointStarter } from '../../src/endpoints/endpoint-workflows.ts'
-import { MOST_AN_HOUR, oweNotice } from '../../src/endpoints/notices.ts'
+import { oweNotice } from '../../src/endpoints/notices.ts'
 import { pauseEndpoint, endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'
@@ -101,23 +101,6 @@ describe('a paused endpoint', () => {
     expect(await nextProbe()).toBeNull()
   })
 
-  it('is told by email when it is probed, as get-endpoint says it', async () => {
-    const other = await service.addPartner()
-    await service.sql
-      .updateTable('partners')
-      .set({ contact_email: 'probed@example.com' })
-      .where('id', '=', other.id)
-      .execute()
-    const own = endpointOf(service, other)
-    await putEndpoints(service.sql, 'paused', { partnerId: other.id, by: 'service' })
-    await createEndpointStarter(service.client)((await own.row()).id)
-    const mail = await until(async () => mailServer.mails.find(({ to }) => to === 'probed@example.com'))
-    const { next_probe_at: at } = await own.row()
-    expect(mail.content).toContain(
-      `We probe it with the oldest held webhook on ${at?.toISOString().slice(0, 19).replace('T', ' ')} UTC`,
-    )
-  })
-
   it('is probed, and told of to staff once, while its partner’s address is refused', async () => {
     const contact = 'refused@example.com'
     mailServer.refusing = [contact]
@@ -141,19 +124,6 @@ describe('a paused endpoint', () => {
     // a second try
     await until(async () => refusals().length > 1)
     expect(mails()).toEqual(['staff@example.com'])
-  })
-
-  it('is looked at again within an hour while the limit of emails holds back that about its pause', async () => {
-    const other = await service.addPartner()
-    const own = endpointOf(service, other)
-    const sent = Array.from({ length: MOST_AN_HOUR.paused ?? 0 }, (_, index) => {
-      const at = new Date(Date.now() - HOUR_MS / 2 + index)
-      return { partner_id: other.id, kind: 'paused', owed_at: at, sent_at: at }
-    })
-    await service.sql.insertInto('notices').values(sent).execute()
-    await pauseEndpoint(service.sql, other.id)
-    await createEndpointStarter(service.client)((await own.row()).id)
-    expect(await until(async () => (await waits(own)).find((wait) => wait > LONGEST_MS))).toBe(HOUR_MS)
   })
 
   it('is told of while another email is being sent, once that is', async () => {

@@ -120,7 +120,7 @@ export class Life {
       this.settle(delivery, 'delivered')
       if (isCurrent) Object.assign(this.endpoint, { failingSince: null })
       if (isCurrent && trigger === 'probe' && this.endpoint.pausedBy === 'service')
-        this.transition('probeTaken')
+        this.transition('probe_succeeded')
       return
     }
     const { round } = this.endpoint
@@ -149,7 +149,7 @@ export class Life {
   transition(name: EndpointTransition): void {
     const { pausedBy } = endpointTransitions[name]
     // what somebody paused is not the service's to pause, or to resume
-    if (pausedBy === 'service' || name === 'probeTaken') {
+    if (pausedBy === 'service' || name === 'probe_succeeded') {
       assert(this.endpoint.pausedBy === null || this.endpoint.pausedBy === 'service')
     }
     this.endpoint.revision += 1

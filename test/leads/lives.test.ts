@@ -20,7 +20,7 @@ const ending = fc.record({
 })
 const changing = fc.record({
   do: fc.constant('transition' as const),
-  transition: fc.constantFrom<EndpointTransition[]>('pausedByStaff', 'resumedByStaff', 'set'),
+  transition: fc.constantFrom<EndpointTransition[]>('staff', 'resumed', 'endpoint_set'),
 })
 const step = fc.oneof(
   { weight: 2, arbitrary: passing },
@@ -49,7 +49,7 @@ test('whatever happens, each webhook is settled once, no wait is too short, and 
           }
         }
         // everything is well again: what is open goes out, each lead's in its order
-        life.transition('resumedByStaff')
+        life.transition('resumed')
         const open = life.deliveries.filter(({ state }) => state === 'pending')
         for (const attempt of life.underWay) life.end(attempt, null)
         for (const delivery of open) {

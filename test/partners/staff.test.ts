@@ -26,12 +26,6 @@ describe('the keys of a partner', () => {
     return 'refusal' in found ? found.refusal : found
   }
 
-  it('open the API for their partner', async () => {
-    id = await newPartner()
-    const issued = await issue()
-    await expect(owner(issued)).resolves.toEqual({ keyId: issued.key_id, partnerId: id })
-  })
-
   it('go on for the overlap when they are rotated, and not longer', async () => {
     id = await newPartner()
     const [first, second] = [await issue(), await issue()]
@@ -47,17 +41,15 @@ describe('the keys of a partner', () => {
     await expect(owner(fourth)).resolves.toMatchObject({ partnerId: id })
   })
 
-  it('are shown with the partner, which also counts those that work', async () => {
+  it('are shown with the partner', async () => {
     id = await newPartner()
     const valid = await issue()
     await partner.revoke(context, String((await issue()).key_id))
     const { json, text } = await partner.showPartner(context, id)
     expect(json).toMatchObject({
       partner_id: id,
-      valid_keys: 1,
       keys: [{ state: 'valid' }, { state: 'revoked' }],
     })
-    expect(text).toMatch(/^self-service +on \(sandbox\)$/m)
     expect(text).toMatch(new RegExp(`^${valid.key_id} .* valid `, 'm'))
     expect((await partner.listAllPartners(context)).text).toMatch(new RegExp(`^${id} +Acme`, 'm'))
     await expect(partner.showPartner(context, id + 1)).rejects.toThrow(
@@ -116,13 +108,5 @@ describe('the keys of a partner', () => {
       keys: [{ key_id: issued.key_id, last4: issued.key.slice(-4), state: 'valid' }],
     })
     expect(JSON.stringify(listed)).not.toContain(issued.key)
-  })
-
-  it('cannot be revoked when there is none', async () => {
-    await expect(partner.revoke(context, 'prs_test_none')).rejects.toThrow('There is no such key')
-  })
-
-  it('are issued to partners only', async () => {
-    await expect(partner.issue(context, 2_000_000_000)).rejects.toThrow('There is no partner 2000000000')
   })
 })

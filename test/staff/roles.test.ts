@@ -66,7 +66,6 @@ describe('with a login of their own, staff', () => {
   const commandsThatAct = () => [
     ['partner', 'add', 'Second Lender', '--contact', 'tech@lender.example'],
     ['partner', 'contact', `${partner.id}`, 'tech@lender.example'],
-    ['partner', 'self-service', `${partner.id}`, 'on'],
     ['key', 'issue', `${partner.id}`],
     ['key', 'rotate', `${partner.id}`],
     ['key', 'revoke', '1'],

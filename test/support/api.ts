@@ -15,7 +15,7 @@ import type { ReferralState } from '../../src/leads/referral-state.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'
-import type { SelfServiceDependencies } from '../../src/endpoints/own-endpoint.ts'
+import type { EndpointSettings } from '../../src/endpoints/own-endpoint.ts'
 import { sandboxOf } from './sandbox/api.ts'
 import { selfServiceOf } from './self-service/api.ts'
 import { testKeys } from './test-keys.ts'
@@ -31,7 +31,7 @@ interface ApiOptions {
   changeRows?: KyselyPlugin
   sandbox?: typeof sandboxOf
   egressAddresses?: string[]
-  endpointRequests?: SelfServiceDependencies['endpointRequests']
+  endpointRequests?: EndpointSettings['endpointRequests']
   /** Maps the database's URL to the one to connect to, for example a proxy's. */
   through?: (url: string) => Promise<string> | string
 }

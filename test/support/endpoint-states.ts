@@ -5,8 +5,8 @@ import type { Service, TestPartner } from './service.ts'
 import { until } from './until.ts'
 
 /** As staff do. */
-export const pauseEndpoint = (sql: Sql, partnerId: number) => pauseOrResume(sql, partnerId, 'pausedByStaff')
-export const resumeEndpoint = (sql: Sql, partnerId: number) => pauseOrResume(sql, partnerId, 'resumedByStaff')
+export const pauseEndpoint = (sql: Sql, partnerId: number) => pauseOrResume(sql, partnerId, 'staff')
+export const resumeEndpoint = (sql: Sql, partnerId: number) => pauseOrResume(sql, partnerId, 'resumed')
 
 /** Puts endpoints into a state as if it had always been so: nobody is told or woken, and no revision rises. */
 export async function putEndpoints(

@@ -9,7 +9,8 @@ import {
   replayId,
   resendId,
 } from '../../src/temporal/names.ts'
-import { lockEndpoint, setCandidate } from '../../src/endpoints/switch-endpoint.ts'
+import { lockEndpoint } from '../../src/endpoints/endpoint.ts'
+import { setCandidate } from '../../src/endpoints/set-endpoint.ts'
 import { sealing } from '../../src/seal.ts'
 import { createResends } from '../../src/deliveries/resends.ts'
 import { probeSignal, runScenarioUpdate } from '../../workflows/messages.ts'
@@ -166,9 +167,9 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     const partner = await service.addPartner()
     const { id: endpointId } = await endpointOf(service, partner).row()
     const secret = sealing(partner.endpoint.secret, service.encryptionKeys)
-    const candidate = await setCandidate(service.sql, endpointId, { url: partner.endpoint.url, secret })
-    const begun = await beginCertification(service.sql, (await lockEndpoint(service.sql, partner.id))!)
-    const { requestedAt } = begun!.certification
+    const candidate = await setCandidate(service.sql, endpointId, partner.endpoint.url, secret)
+    const endpoint = await lockEndpoint(service.sql, partner.id)
+    const { requestedAt } = (await beginCertification(service.sql, endpoint, false)).begun
     const asked = { partnerId: partner.id, candidate, requestedAt }
     await createEndpointRequests(service.client).certify({
       ...asked,

@@ -1,7 +1,7 @@
-import type { SelfServiceDependencies } from '../../../src/endpoints/own-endpoint.ts'
+import type { EndpointSettings } from '../../../src/endpoints/own-endpoint.ts'
 
 /** What self-service gives an API that runs without Temporal: `requested` is told of the workflows that would start. */
-export const selfServiceOf = (requested: string[]): SelfServiceDependencies => ({
+export const selfServiceOf = (requested: string[]): EndpointSettings => ({
   endpointRequests: {
     certify: async ({ candidate }) => void requested.push(`certify ${candidate}`),
     async ping(endpointId) {

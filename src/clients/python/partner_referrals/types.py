@@ -232,7 +232,7 @@ class Endpoint(TypedDict):
     since: Timestamp
     """Since when `health` is what it is."""
     open_deliveries: int
-    """How many webhooks are not settled: neither delivered, given up nor canceled."""
+    """Webhooks that are neither delivered, given up nor canceled."""
     recent_attempts: RecentAttempts
     """The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress."""
     last_success_at: Timestamp | None
@@ -307,7 +307,7 @@ class EndpointWithSecret(TypedDict):
     since: Timestamp
     """Since when `health` is what it is."""
     open_deliveries: int
-    """How many webhooks are not settled: neither delivered, given up nor canceled."""
+    """Webhooks that are neither delivered, given up nor canceled."""
     recent_attempts: RecentAttempts
     """The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress."""
     last_success_at: Timestamp | None
@@ -348,13 +348,12 @@ class Erasure(TypedDict):
     """The lead: its `lead_id` in requests."""
     erased_at: Timestamp
 
-ErrorCode: TypeAlias = 'Literal["INVALID_PAYLOAD", "AUTH_FAILED", "HTTPS_REQUIRED", "SELF_SERVICE_OFF", "NOT_FOUND", "METHOD_NOT_ALLOWED", "NO_ENDPOINT", "NO_CANDIDATE", "PAUSED_BY_STAFF", "ENDPOINT_PAUSED", "SECRET_REPLACED", "LEAD_CLOSED", "LEAD_HELD", "LEAD_FULL", "CLOCK_MOVING", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "IDEMPOTENCY_CONFLICT", "RATE_LIMITED", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE"] | str'
+ErrorCode: TypeAlias = 'Literal["INVALID_PAYLOAD", "AUTH_FAILED", "HTTPS_REQUIRED", "NOT_FOUND", "METHOD_NOT_ALLOWED", "NO_ENDPOINT", "NO_CANDIDATE", "PAUSED_BY_STAFF", "ENDPOINT_PAUSED", "SECRET_REPLACED", "LEAD_CLOSED", "LEAD_HELD", "LEAD_FULL", "CLOCK_MOVING", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "IDEMPOTENCY_CONFLICT", "RATE_LIMITED", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE"] | str'
 """Which error it is. New ones may be added: go by the HTTP status then.
 
 - `INVALID_PAYLOAD` (400)
 - `AUTH_FAILED` (401)
 - `HTTPS_REQUIRED` (403)
-- `SELF_SERVICE_OFF` (403)
 - `NOT_FOUND` (404)
 - `METHOD_NOT_ALLOWED` (405)
 - `NO_ENDPOINT` (409)
@@ -911,7 +910,7 @@ class OwnEndpoint(TypedDict):
     since: Timestamp
     """Since when `health` is what it is."""
     open_deliveries: int
-    """How many webhooks are not settled: neither delivered, given up nor canceled."""
+    """Webhooks that are neither delivered, given up nor canceled."""
     recent_attempts: RecentAttempts
     """The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress."""
     last_success_at: Timestamp | None

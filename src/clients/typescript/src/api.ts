@@ -398,7 +398,7 @@ export interface Endpoint {
    */
   since: Timestamp
   /**
-   * How many webhooks are not settled: neither delivered, given up nor canceled.
+   * Webhooks that are neither delivered, given up nor canceled.
    */
   open_deliveries: number
   /**
@@ -519,7 +519,7 @@ export interface EndpointWithSecret {
    */
   since: Timestamp
   /**
-   * How many webhooks are not settled: neither delivered, given up nor canceled.
+   * Webhooks that are neither delivered, given up nor canceled.
    */
   open_deliveries: number
   /**
@@ -596,7 +596,6 @@ export interface Erasure {
  * - `INVALID_PAYLOAD` (400)
  * - `AUTH_FAILED` (401)
  * - `HTTPS_REQUIRED` (403)
- * - `SELF_SERVICE_OFF` (403)
  * - `NOT_FOUND` (404)
  * - `METHOD_NOT_ALLOWED` (405)
  * - `NO_ENDPOINT` (409)
@@ -620,7 +619,6 @@ export type ErrorCode =
       | 'INVALID_PAYLOAD'
       | 'AUTH_FAILED'
       | 'HTTPS_REQUIRED'
-      | 'SELF_SERVICE_OFF'
       | 'NOT_FOUND'
       | 'METHOD_NOT_ALLOWED'
       | 'NO_ENDPOINT'
@@ -1602,7 +1600,7 @@ export interface OwnEndpoint {
    */
   since: Timestamp
   /**
-   * How many webhooks are not settled: neither delivered, given up nor canceled.
+   * Webhooks that are neither delivered, given up nor canceled.
    */
   open_deliveries: number
   /**
