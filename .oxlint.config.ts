@@ -10,7 +10,7 @@ const entryPoints = [
   'migrate',
   'setup-temporal',
   'temporal-command',
-  'write-openapi',
+  'write-docs',
 ]
 
 const everywhere = [

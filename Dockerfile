@@ -14,8 +14,7 @@ COPY activities ./activities
 RUN node src/prepare.ts
 
 FROM ${NODE_IMAGE}
-ARG GIT_COMMIT=
-ENV NODE_ENV=production GIT_COMMIT=${GIT_COMMIT} NODE_OPTIONS="--require /service/src/preload.cjs"
+ENV NODE_ENV=production NODE_OPTIONS="--require /service/src/preload.cjs"
 WORKDIR /service
 COPY package.json package-lock.json .npmrc ./
 # Optional packages are Node and PostgreSQL for npm start, and what bundles the workflows.

@@ -7,12 +7,9 @@ const config = orFail(() => readConfig('api'))
 const temporal = orFail(() => readTemporal(config))
 const build = readBuild(config)
 const log = createLogger(config.LOG_LEVEL, 'api', build)
-const ports = await runApi({ config, temporal, build, log, stopWith: stopOnSignals })
-process.send?.({ type: 'ready', ...ports })
-
-function stopOnSignals(stop: (isHurried: boolean) => Promise<void>): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.on(signal, () => {
-      void stop(signal === 'SIGINT').then(() => process.connected && process.disconnect())
-    })
-}
+const { port, metricsPort, stop } = await runApi({ config, temporal, build, log })
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    void stop(signal === 'SIGINT').then(() => process.connected && process.disconnect())
+  })
+process.send?.({ type: 'ready', port, metricsPort })

@@ -3,18 +3,17 @@ import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common'
 import type { ActivityInterceptorsFactory } from '@temporalio/worker'
 import { sql as raw } from 'kysely'
 import type { Logger } from 'pino'
-import type { Registry } from 'prom-client'
 import { otherLead } from '../activities/activity-context.ts'
 import { createAttempts } from '../activities/attempts.ts'
 import type { TellFailure } from '../activities/deliver-webhook.ts'
 import { createActivities, createDeliveryActivities, createScoreActivities } from '../activities/index.ts'
-import { createMailer, fewAtATime, type Mail, type Mailer } from '../activities/mailer.ts'
+import { createMailer, fewAtATime, type Mail } from '../activities/mailer.ts'
 import { httpScoreProvider, mockScoreProvider } from '../activities/record-score-update.ts'
 import { createOnboardingMails } from '../activities/welcome.ts'
 import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
 import type { Config } from './config.ts'
 import type { Sql } from './database/sql.ts'
-import type { StartEndpoint } from './endpoints/endpoint-workflows.ts'
+import { createEndpointStarter } from './endpoints/endpoint-workflows.ts'
 import { compareLeads } from './leads/comparison.ts'
 import { closeRequestedBy } from './leads/describe-referral.ts'
 import { FIRST_EVENT, UNREAD } from './leads/referral-state.ts'
@@ -23,47 +22,46 @@ import type { WorkerObserver } from './observe/worker-metrics.ts'
 import { type Removal, removeOld, type RetainedName } from './privacy/retention.ts'
 import { scenarioOfLead } from './sandbox/lead-time.ts'
 import { leadOf, referralId } from './temporal/names.ts'
+import { ACTIVITIES } from './temporal/worker-options.ts'
 import { webhookBody, type WebhookFacts } from './webhooks/body.ts'
-import type { Sender } from './webhooks/send.ts'
+import { createSender } from './webhooks/send.ts'
 
 interface Options {
   config: Config<'worker'>
   log: Logger
   sql: Sql
   client: Client
+  deploymentId: string
   referrals: Referrals
-  startEndpoint: StartEndpoint
-  sender: Sender
-  mailer: Mailer
   observe: WorkerObserver
-  registry: Registry
 }
 
 /**
  * A worker's activities with all that they need.
  *
- * @returns `settled`, which resolves once nothing is under way that an activity began and did not wait for.
+ * @returns `close`, which resolves once nothing is under way that an activity began and did not wait for.
  */
-export function workerActivities(options: Options) {
-  const { config, log, sql, client, referrals, startEndpoint, mailer, observe } = options
-  const { ENVIRONMENT: environment } = config
-  const attempting = {
-    sql,
-    send: options.sender.send,
-    startEndpoint,
-    encryptionKeys: config.ENCRYPTION_KEY,
-    observe,
-    log,
-  }
+export function workerActivities({ config, log, sql, client, deploymentId, referrals, observe }: Options) {
+  const { ENVIRONMENT: environment, ENCRYPTION_KEY: encryptionKeys, SCORE_PROVIDER_URL: scoresUrl } = config
+  const allowPrivateNetwork = config.WEBHOOK_ALLOW_PRIVATE_NETWORK
+  const sender = createSender({ environment, allowPrivateNetwork })
+  const startEndpoint = createEndpointStarter(client)
+  const attempting = { sql, send: sender.send, startEndpoint, encryptionKeys, observe, log }
   const attempts = createAttempts(attempting)
+  const mailSettings = {
+    environment,
+    deployment: deploymentId,
+    smtpUrl: config.SMTP_URL,
+    isCatcher: config.SMTP_CATCHER,
+    from: config.MAIL_FROM,
+    allowDomains: config.MAIL_ALLOW_DOMAINS,
+  }
+  const mailer = createMailer(mailSettings, { observe, log })
+  const mostAtATime = ACTIVITIES / 10
   const letterhead = { replyTo: config.MAIL_REPLY_TO, footer: config.MAIL_FOOTER }
-  const mostAtATime = Math.max(2, Math.floor(config.WORKER_ACTIVITIES / 10))
-  const onboardingMails = createOnboardingMails({
-    ...attempting,
-    mailer,
-    letterhead,
-    mostAtATime,
-  })
+  const onboardingMails = createOnboardingMails({ ...attempting, mailer, letterhead, mostAtATime })
+  const scoreProvider =
+    scoresUrl === undefined ? mockScoreProvider : httpScoreProvider(scoresUrl, config.SCORE_PROVIDER_TOKEN)
   // those to borrowers have places of their own
   const inPlace = fewAtATime(mostAtATime)
   const dependencies = {
@@ -77,24 +75,22 @@ export function workerActivities(options: Options) {
     tellFailure: failureTeller(client, log),
     staffEmail: config.STAFF_EMAIL,
     webhookBody: (facts: WebhookFacts) => webhookBody({ ...facts, environment }),
-    scoreProvider: scoreProviderOf(config),
+    scoreProvider,
     mailer: { ...mailer, send: (mail: Mail) => inPlace(() => mailer.send(mail)) },
     onboardingMails,
-    // by room
     ...(environment === 'sandbox' && {
-      scenarioOf: (leadId: number) => scenarioOfLead(sql, leadId, config.ENCRYPTION_KEY),
+      scenarioOf: (leadId: number) => scenarioOfLead(sql, leadId, encryptionKeys),
     }),
   }
   return {
     activities: createActivities(dependencies),
     deliveryActivities: createDeliveryActivities(dependencies),
     scoreActivities: createScoreActivities(dependencies),
-    settled: () => Promise.all([attempts.settled(), onboardingMails.settled()]),
+    async close(): Promise<void> {
+      await Promise.all([attempts.settled(), onboardingMails.settled()])
+      await sender.close()
+    },
   }
-}
-
-function scoreProviderOf({ SCORE_PROVIDER_URL: url, SCORE_PROVIDER_TOKEN: token }: Config<'worker'>) {
-  return url === undefined ? mockScoreProvider : httpScoreProvider(url, token)
 }
 
 function failureTeller(client: Client, log: Logger): TellFailure {
@@ -104,23 +100,6 @@ function failureTeller(client: Client, log: Logger): TellFailure {
       log.debug({ err: error, lead_id: leadId, workflow_id: referralId(leadId) }, 'lead was not told'),
     )
   }
-}
-
-/** What a worker sends emails with. */
-export function mailerOf(
-  config: Config<'worker'>,
-  deployment: string,
-  told: { observe: Pick<WorkerObserver, 'mailed'>; log: Logger },
-): Mailer {
-  const settings = {
-    environment: config.ENVIRONMENT,
-    deployment,
-    smtpUrl: config.SMTP_URL,
-    isCatcher: config.SMTP_CATCHER,
-    from: config.MAIL_FROM,
-    allowDomains: config.MAIL_ALLOW_DOMAINS,
-  }
-  return createMailer(settings, told)
 }
 
 /**

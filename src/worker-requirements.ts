@@ -4,63 +4,79 @@ import { NativeConnection } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import { retryFor } from '../activities/activity-context.ts'
 import type { Config, TemporalSettings } from './config.ts'
-import { requireDeployment } from './database/deployment.ts'
 import { databaseRemedy, findDatabaseFault, requireServiceLogin } from './database/readiness.ts'
+import { requireDeployment } from './database/deployment.ts'
+import { connect, workerPatience } from './database/orm.ts'
 import { otherSchema } from './database/schema.ts'
-import { isReachable, type Sql } from './database/sql.ts'
+import { isReachable, type Sql, sqlOf } from './database/sql.ts'
 import { fail, failIfOtherEnvironment, reasonOf } from './fail.ts'
 import { lackingKeys } from './seal.ts'
 import { isPolling, isTemporalAway } from './temporal/away.ts'
+import { createTemporalClient } from './temporal/client.ts'
 import { type NamespaceGuard, OtherDeployment } from './temporal/namespace-guard.ts'
 import { setUpNamespace, unreachable, unusableNamespace } from './temporal/outage.ts'
 import { missingSearchAttributes } from './temporal/search-attributes.ts'
 import { idleReason } from './temporal/worker-options.ts'
 
-// What a worker needs before it starts. Each check ends the process with one line that says what to do; without it,
-// the fault would show as workflows and activities that fail one by one.
-
-/** Temporal and PostgreSQL may be starting too, and a migration may be running. */
-const patienceMs = ({ STARTUP_SECONDS: seconds }: Config<'worker'>) => seconds * 1000
-
-export async function connectToTemporal(
-  temporal: TemporalSettings,
-  config: Config<'worker'>,
-): Promise<NativeConnection> {
-  const { connectionOptions } = temporal
-  // without TLS, Temporal is nearby: compression costs more than it saves
-  const near = connectionOptions.tls ? {} : { grpcCompression: { codec: 'none' as const } }
-  const connectOnce = () => NativeConnection.connect({ ...connectionOptions, ...near })
-  return retryFor(connectOnce, patienceMs(config)).catch(async (error: unknown) =>
-    fail(unreachable(temporal, error)),
-  )
+interface Settings {
+  config: Config<'worker'>
+  temporal: TemporalSettings
+  log: Logger
 }
 
+export type Servers = Awaited<ReturnType<typeof connectToServers>>
+
+/**
+ * Temporal and PostgreSQL, with all that a worker needs there. What is missing ends the process with one line that says what
+ * to do: without these checks, it would show as workflows and activities that fail one by one.
+ */
+export async function connectToServers({ config, temporal, log }: Settings) {
+  // they may be starting too, and a migration may be running
+  const patienceMs = config.STARTUP_SECONDS * 1000
+  const connection = await retryFor(() => connectNative(temporal), patienceMs).catch((error: unknown) =>
+    fail(unreachable(temporal, error)),
+  )
+  const orm = await connect(config.DATABASE_URL, workerPatience, { connections: config.DATABASE_POOL })
+  const sql = sqlOf(orm)
+  const deploymentId = await retryFor(() => requireRecord(sql, config), patienceMs).catch((error: unknown) =>
+    fail(error instanceof OtherSchema ? error.message : databaseRemedy(error)),
+  )
+  const { client, guard } = createTemporalClient(temporal, { deployment: async () => deploymentId, log })
+  await requireNamespace(client, guard)
+  return { connection, orm, sql, client, guard, deploymentId }
+}
+
+/** Without TLS, Temporal is nearby: compression costs more than it saves. */
+const connectNative = ({ connectionOptions }: TemporalSettings) =>
+  NativeConnection.connect({
+    ...connectionOptions,
+    ...(!connectionOptions.tls && { grpcCompression: { codec: 'none' } }),
+  })
+
+class OtherSchema extends Error {}
+
 /** @returns the deployment's id. */
-export async function requireDatabase(sql: Sql, config: Config<'worker'>): Promise<string> {
-  const retried = <Found>(find: () => Promise<Found>): Promise<Found> =>
-    retryFor(find, patienceMs(config)).catch((error: unknown) => fail(databaseRemedy(error)))
-  await retried(() => isReachable(sql))
-  await retried(() => requireServiceLogin(sql, config))
-  const requireSchema = async () => {
-    const remedy = await otherSchema(sql)
-    if (remedy !== undefined) throw new Error(remedy)
-  }
-  await retryFor(requireSchema, patienceMs(config)).catch((error: unknown) => fail(reasonOf(error)))
-  const id = await retried(() => requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment))
-  const remedy = await retried(() => lackingKeys(sql, config.ENCRYPTION_KEY))
-  if (remedy !== undefined) fail(remedy)
+async function requireRecord(sql: Sql, config: Config<'worker'>): Promise<string> {
+  await isReachable(sql)
+  await requireServiceLogin(sql, config)
+  const remedy = await otherSchema(sql)
+  if (remedy !== undefined) throw new OtherSchema(remedy)
+  const id = await requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment)
+  const missingKey = await lackingKeys(sql, config.ENCRYPTION_KEY)
+  if (missingKey !== undefined) fail(missingKey)
   return id
 }
 
 /** Requires a namespace that belongs to this deployment and has every search attribute. */
-export async function requireNamespace(client: Client, guard: NamespaceGuard): Promise<void> {
+async function requireNamespace(client: Client, guard: NamespaceGuard): Promise<void> {
   const { namespace } = client.options
-  const failUnusable = (error: unknown): never =>
-    fail(error instanceof OtherDeployment ? error.message : unusableNamespace(namespace, error))
-  const missing = await missingSearchAttributes(client.connection, namespace).catch(failUnusable)
-  if (missing.length > 0)
+  try {
+    const missing = await missingSearchAttributes(client.connection, namespace)
+    if (missing.length === 0) return await guard()
     fail(`Temporal’s namespace ${namespace} has no search attribute ${missing.join(', ')}. ${setUpNamespace}`)
-  await guard().catch(failUnusable)
+  } catch (error) {
+    fail(error instanceof OtherDeployment ? error.message : unusableNamespace(namespace, error))
+  }
 }
 
 const POLL_CHECK_MS = 100
@@ -75,7 +91,7 @@ interface Options {
   worker: { getState(): string; options: { identity: string } }
 }
 
-/** What keeps a worker from getting work. */
+/** What keeps a worker from getting work: running is not enough. */
 export function workerReadiness({ config, log, sql, client, worker }: Options) {
   /** Said in the log: no version lets this worker work. */
   let isIdle = false
@@ -100,22 +116,18 @@ export function workerReadiness({ config, log, sql, client, worker }: Options) {
     }
   }
 
-  /** Running is not enough: it is ready once it polls, and gets work. */
   const findFault = async () => (await findPollingFault()) ?? findIdleVersion()
-
   return {
+    findIdleVersion,
     findFault,
-
     /** Also that PostgreSQL is away, which it is for all workers: readiness does not say so. */
     findSharedFault: async () => (await findFault()) ?? findDatabaseFault(sql),
-
-    findIdleVersion,
 
     /** Temporal may be away, or take a while to see a new worker poll, which would look like one that hangs. */
     async untilPolling(): Promise<void> {
       let saidAt = performance.now()
-      for (;;) {
-        const fault = worker.getState() === 'RUNNING' ? await findPollingFault() : undefined
+      while (worker.getState() === 'RUNNING') {
+        const fault = await findPollingFault()
         if (fault === undefined) return
         if (performance.now() - saidAt > WAITING_LOG_MS) {
           saidAt = performance.now()

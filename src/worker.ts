@@ -12,21 +12,12 @@ const build = readBuild(config)
 const log = createLogger(config.LOG_LEVEL, 'worker', build)
 const outage = watchOutage(log)
 installRuntime()
-const { metricsPort, ended } = await runWorker({
-  config,
-  temporal,
-  build,
-  log,
-  outage,
-  stopWith: stopOnSignals,
-})
+const { metricsPort, ready, ended, stop } = await runWorker({ config, temporal, build, log, outage })
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
+await ready
 process.send?.({ type: 'ready', metricsPort })
 await ended
 if (process.connected) process.disconnect()
-
-function stopOnSignals(stop: () => void): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
-}
 
 /** The SDK's own part of the process, with its log and its metrics. */
 function installRuntime(): void {
@@ -38,7 +29,7 @@ function installRuntime(): void {
       logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
       ...(metrics && { metrics: { prometheus: metrics } }),
     },
-    // signals are handled below
+    // signals are handled above
     shutdownSignals: [],
   }
   try {

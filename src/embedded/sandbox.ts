@@ -25,8 +25,6 @@ export interface Sandbox {
 
 /** What the environment may replace. */
 const DEFAULTS = {
-  // they share the machine with Temporal: more would only slow down create-lead
-  STARTS_IN_FLIGHT: '1',
   // Temporal answers at once: what a worker has taken beyond these waits inside of it, where nobody takes turns
   WORKER_WORKFLOW_TASKS: '6',
   // on a slow disk, the first start takes long to make the database

@@ -1,5 +1,4 @@
 import path from 'node:path'
-import { temporalNames } from '../config.ts'
 import { searchAttributes } from '../temporal/names.ts'
 import { launch, type Launched, type LaunchOptions } from './launch.ts'
 import { freePort } from './ports.ts'
@@ -78,6 +77,7 @@ export async function planTemporal({ dataDirectory, environment, onSpawn }: Sand
   const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE = 'default', TEMPORAL_UI_URL = '' } = environment
   if (TEMPORAL_ADDRESS)
     return { variables: { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_UI_URL }, start: async () => {} }
+  const others = Object.keys(environment).filter((name) => /^TEMPORAL_(TLS|API|GRPC|CODEC)/.test(name))
   const program = await findTemporal(environment)
   const port = await freePort(7233)
   const uiPort = await freePort(8233)
@@ -86,7 +86,7 @@ export async function planTemporal({ dataDirectory, environment, onSpawn }: Sand
   return {
     variables: {
       // what is set for another server does not count for ours
-      ...Object.fromEntries(temporalNames.map((name) => [name, ''])),
+      ...Object.fromEntries(others.map((name) => [name, ''])),
       // to the Temporal CLI, even an empty certificate means TLS
       TEMPORAL_TLS: 'false',
       TEMPORAL_ADDRESS: `127.0.0.1:${port}`,

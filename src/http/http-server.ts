@@ -3,7 +3,6 @@ import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import plugin from 'fastify-plugin'
 import type { Logger } from 'pino'
-import { withoutPort } from '../config.ts'
 import { v7 as newUuid } from 'uuid'
 import { errorCatalogue, type ErrorCode, failureBody, invalidPayload } from './errors.ts'
 
@@ -167,6 +166,12 @@ export function createHttpServer({ log, limits, tls, isProxy }: Options): Fastif
   // ignore an unknown Expect, as HTTP allows; Node would respond with an empty 417
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   return app
+}
+
+/** An address without the port that some proxies add to it in X-Forwarded-For, as Azure’s Application Gateway does. */
+export function withoutPort(address: string): string {
+  const [, ipv4, ipv6] = /^(?:([\d.]+)|\[([\da-f:.]+)\]):\d+$/i.exec(address) ?? []
+  return ipv4 ?? ipv6 ?? address
 }
 
 function forgetPorts(headers: IncomingHttpHeaders): void {

@@ -217,6 +217,9 @@ export function refusalOf(error: unknown): string | undefined {
   return cause instanceof ApplicationFailure ? (cause.type ?? undefined) : undefined
 }
 
+/** Workflow starts at a time, of each API process and of the sweep. A sandbox often shares its processors with Temporal. */
+export const STARTS_IN_FLIGHT = { sandbox: 1, production: 8 }
+
 /**
  * Starts workflows right after create-lead's commit, not awaited by its answer. One beyond `limit` at a
  * time is left to the worker's sweep, so that a Temporal that is slow or away costs the API nothing.

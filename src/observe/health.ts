@@ -17,9 +17,9 @@ interface Health {
 const MAX_CONNECTIONS = 100
 const TIME_LIMITS = { requestTimeout: 10_000, headersTimeout: 10_000, connectionsCheckingInterval: 1000 }
 
-/** Serves `/livez`, `/readyz`, `/healthz` and `/metrics` on METRICS_PORT, if it is set, of METRICS_HOST or else HOST. */
+/** Serves `/livez`, `/readyz`, `/healthz` and `/metrics` on METRICS_PORT of METRICS_HOST, if it is set. */
 export async function startHealthServer(
-  config: Pick<Config<'api'>, 'HOST' | 'METRICS_HOST' | 'METRICS_PORT'>,
+  config: Pick<Config<'api'>, 'METRICS_HOST' | 'METRICS_PORT'>,
   health: Health,
 ) {
   if (config.METRICS_PORT === undefined) return { port: undefined, close: async () => {} }
@@ -29,7 +29,7 @@ export async function startHealthServer(
   })
   server.maxConnections = MAX_CONNECTIONS
   server.timeout = TIME_LIMITS.requestTimeout
-  const { METRICS_HOST: host = config.HOST, METRICS_PORT } = config
+  const { METRICS_HOST: host, METRICS_PORT } = config
   await once(server.listen(METRICS_PORT, host), 'listening').catch((error: unknown) =>
     fail(
       `/metrics cannot listen on ${host}:${METRICS_PORT}: ${reasonOf(error)}. Free the port, or set METRICS_PORT.`,

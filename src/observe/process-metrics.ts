@@ -103,7 +103,7 @@ export function registerProcess(registry: Registry, process: Process): void {
   const info = new Gauge({
     name: 'referrals_build_info',
     help: 'Always 1: its labels say which build this process runs',
-    labelNames: ['version', 'build', 'commit'],
+    labelNames: ['version', 'build'],
     registers: [registry],
   })
   info.set({ ...build }, 1)

@@ -128,13 +128,13 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
   })
 }
 
-type Settings = Pick<Config<'worker'>, 'HOST' | 'METRICS_HOST' | 'TEMPORAL_METRICS_PORT'>
+type Settings = Pick<Config<'worker'>, 'METRICS_HOST' | 'TEMPORAL_METRICS_PORT'>
 
 /** Where Temporal's SDK serves its own metrics, if it does, under the names that Prometheus and Temporal's dashboards use. */
-export function sdkMetrics({ HOST, METRICS_HOST, TEMPORAL_METRICS_PORT: port }: Settings) {
+export function sdkMetrics({ METRICS_HOST, TEMPORAL_METRICS_PORT: port }: Settings) {
   if (port === undefined) return undefined
   return {
-    bindAddress: `${addressOf(METRICS_HOST ?? HOST)}:${port}`,
+    bindAddress: `${addressOf(METRICS_HOST)}:${port}`,
     countersTotalSuffix: true,
     unitSuffix: true,
     useSecondsForDurations: true,

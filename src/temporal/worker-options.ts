@@ -17,9 +17,12 @@ export const bundleOptions = {
   preloadModules: [fileOf('preloaded.ts')],
 }
 
-type Version = Pick<Config<'worker'>, 'TEMPORAL_DEPLOYMENT_NAME' | 'TEMPORAL_WORKER_BUILD_ID'>
-type Settings = Version &
-  Pick<Config<'worker'>, 'WORKER_WORKFLOW_TASKS' | 'WORKER_ACTIVITIES' | 'WORKER_CACHED_WORKFLOWS'>
+type Version = Pick<Config<'worker'>, 'TEMPORAL_WORKER_BUILD_ID'>
+
+/** Activities at a time that record, and as many that send webhooks and wait for endpoints. */
+export const ACTIVITIES = 100
+/** Workflows kept in memory, of about 0.5 MB each. */
+const CACHED_WORKFLOWS = 500
 
 const common = (settings: Version, taskQueue: string) => ({
   dataConverter: { payloadConverterPath },
@@ -31,17 +34,17 @@ const common = (settings: Version, taskQueue: string) => ({
 })
 
 /** How much a worker does at a time, how it stops, and under which version it works. */
-export const workerOptions = (settings: Settings) => ({
+export const workerOptions = (settings: Version & Pick<Config<'worker'>, 'WORKER_WORKFLOW_TASKS'>) => ({
   ...common(settings, TASK_QUEUE),
   maxConcurrentWorkflowTaskExecutions: settings.WORKER_WORKFLOW_TASKS,
-  maxConcurrentActivityTaskExecutions: settings.WORKER_ACTIVITIES,
-  maxCachedWorkflows: settings.WORKER_CACHED_WORKFLOWS,
+  maxConcurrentActivityTaskExecutions: ACTIVITIES,
+  maxCachedWorkflows: CACHED_WORKFLOWS,
 })
 
 /** What sends webhooks: see `DELIVERIES_QUEUE`. */
-export const deliveriesWorkerOptions = (settings: Version & Pick<Config<'worker'>, 'WORKER_ACTIVITIES'>) => ({
+export const deliveriesWorkerOptions = (settings: Version) => ({
   ...common(settings, DELIVERIES_QUEUE),
-  maxConcurrentActivityTaskExecutions: settings.WORKER_ACTIVITIES,
+  maxConcurrentActivityTaskExecutions: ACTIVITIES,
 })
 
 /**
@@ -79,9 +82,9 @@ function versioning(settings: Version) {
   )
 }
 
-/** The version of a worker, as Worker Versioning names it; `undefined` for one without. */
-function versionOf({ TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId }: Version) {
-  return deploymentName === undefined || buildId === undefined ? undefined : { deploymentName, buildId }
+/** A worker's version for Worker Versioning; `undefined` without a build id. Each namespace has one deployment. */
+function versionOf({ TEMPORAL_WORKER_BUILD_ID: buildId }: Version) {
+  return buildId === undefined ? undefined : { deploymentName: 'referrals', buildId }
 }
 
 const CALL_LIMIT_MS = 2000

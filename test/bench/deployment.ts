@@ -42,7 +42,6 @@ export async function deploy(servers: Started, webhookUrl?: string) {
     DRAIN_SECONDS: '0',
     LOG_LEVEL: 'info',
     // as npm start and a deployment have it
-    STARTS_IN_FLIGHT: servers.isDevelopmentServer ? '1' : '8',
     WORKER_WORKFLOW_TASKS: servers.isDevelopmentServer ? '6' : '20',
     ...temporal,
   }

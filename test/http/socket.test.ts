@@ -297,7 +297,7 @@ describe('a connection that keeps the API waiting', () => {
     expect(await Promise.race([closed, delay(30_000, 'open', { ref: false })])).toBe('closed')
   })
 
-  it('is closed unanswered beyond MAX_CONNECTIONS, and others are taken once there is room', async () => {
+  it('is closed unanswered beyond the most connections, and others are taken once there is room', async () => {
     const { app, port, downTo } = await listen({ ...everyLimit(LONG_MS), maxConnections: 2 })
     const [first] = await silentPeers(2, { port })
     const dropped = once(app.server, 'drop')

@@ -21,13 +21,11 @@ export async function startApiHere(environment: Environment): Promise<Running> {
   const config = readConfig('api', {}, environment)
   const build = readBuild(config)
   const { log, output } = logOf('api', config.LOG_LEVEL, build)
-  let stop = async (_: boolean) => {}
-  const ports = await runApi({
+  const { stop, ...ports } = await runApi({
     config,
     temporal: readTemporal(config, environment),
     build,
     log,
-    stopWith: (given) => (stop = given),
   })
   return untilEnd({ ...ports, output, stop: async () => stop(false) })
 }
@@ -37,18 +35,18 @@ export async function startWorkerHere(environment: Environment): Promise<Running
   const config = readConfig('worker', {}, environment)
   const build = readBuild(config)
   const { log, output } = logOf('worker', config.LOG_LEVEL, build)
-  let shutDown = () => {}
-  const { metricsPort, ended } = await runWorker({
+  const worker = await runWorker({
     config,
     temporal: readTemporal(config, environment),
     build,
     log,
-    stopWith: (given) => (shutDown = given),
   })
+  const { metricsPort, ready, ended } = worker
   const stop = async () => {
-    shutDown()
+    worker.stop()
     await ended
   }
+  await ready
   return untilEnd({ port: undefined, metricsPort, output, stop })
 }
 

@@ -4,7 +4,8 @@ import { leadsOf } from '../support/leads.ts'
 import { until } from '../support/until.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 
-const PLACES = 4
+/** As many requests as a worker has under way for a partner. */
+const PLACES = 10
 /** `PENDING_ACTIVITY_STATE_STARTED` of Temporal’s API. */
 const STARTED = 2
 
@@ -16,7 +17,7 @@ describe('endpoints that hang', () => {
   beforeAll(async () => {
     service = await prepareService()
     ;[hanging, other] = [await service.addPartner(), await service.addPartner()]
-    await service.startWorker({ WORKER_ACTIVITIES: String(PLACES) })
+    await service.startWorker()
   }, 60_000)
 
   /** Whether a worker has the activity that sends a lead's webhook. */
@@ -44,7 +45,7 @@ describe('endpoints that hang', () => {
     const held: ServerResponse[] = []
     hanging.endpoint.answer = (_, response) => void held.push(response)
     const others = leadsOf(service, hanging)
-    const waiting = await Promise.all(Array.from({ length: 2 * PLACES }, async () => others.start()))
+    const waiting = await Promise.all(Array.from({ length: PLACES + 2 }, async () => others.start()))
     await until(async () => (await Promise.all(waiting.map(isSending))).filter(Boolean).length >= PLACES)
     const ended = await endedOf(hanging)
     await service.referrals.signal(leadId, 'contract_signed')

@@ -1,10 +1,12 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { format, resolveConfig } from 'prettier'
 import { buildApp } from './app.ts'
+import { settingsRows } from './config.ts'
 import { connect } from './database/orm.ts'
 import { sqlOf } from './database/sql.ts'
 import { createLogger } from './observe/log.ts'
 
-const path = `${import.meta.dirname}/../docs/openapi.json`
+const docs = `${import.meta.dirname}/../docs`
 /** No request is made that would call one. */
 const starters = {
   startReferral: () => {},
@@ -35,6 +37,14 @@ const app = await buildApp({
   ...starters,
 })
 const { payload } = await app.inject('/v1/openapi.json')
-writeFileSync(path, `${JSON.stringify(JSON.parse(payload), null, 2)}\n`)
+writeFileSync(`${docs}/openapi.json`, `${JSON.stringify(JSON.parse(payload), null, 2)}\n`)
 await app.close()
 await orm.close()
+
+const page = `${docs}/settings.md`
+const table = [['Variable', 'Read by', 'Default', 'Meaning'], ['-', '-', '-', '-'], ...settingsRows()]
+const written = readFileSync(page, 'utf8').replace(
+  /^\| Variable .*\n(?:\|.*\n)*/m,
+  table.map((row) => `| ${row.join(' | ')} |\n`).join(''),
+)
+writeFileSync(page, await format(written, { ...(await resolveConfig(page)), parser: 'markdown' }))
