@@ -1,6 +1,6 @@
 import { defineConfig } from 'oxlint'
 
-/** Programs that scripts of package.json start. No file imports them. */
+/** Programs: scripts of package.json start them, no file imports them. They plug the rooms together. */
 const entryPoints = [
   'server',
   'worker',
@@ -13,28 +13,97 @@ const entryPoints = [
   'write-docs',
 ]
 
+/** The rooms of src. Each may import those of its own line and of the lines below, and types from above. */
+const house = [
+  ['privacy', 'sandbox'],
+  ['leads'],
+  ['deliveries'],
+  ['endpoints'],
+  ['partners'],
+  ['webhooks', 'seal', 'audit', 'http', 'database', 'temporal', 'observe', 'staff'],
+  ['config', 'values'],
+]
+
+/** What is still imported from above, by the room that does. Whoever turns an import removes it here. */
+const upward: Record<string, string[]> = {
+  deliveries: ['leads/{lead,lead-event,new-lead,event-schema,read-lead,referral-state,require-lead}'],
+  endpoints: [
+    'deliveries/{delivery,delivery-states,list-deliveries,resend-webhook,retry-schedule}',
+    'leads/{event-schema,new-lead}',
+  ],
+  partners: ['deliveries/daily', 'endpoints/{endpoint-health,endpoint-state,switch-endpoint}'],
+  http: [
+    'deliveries/delivery-states',
+    'leads/{event-schema,lead,milestones,reasons,recording-decision}',
+    'partners/partner',
+  ],
+  observe: ['deliveries/delivery-states'],
+  temporal: ['deliveries/delivery-states', 'leads/{attention,comparison,referral-state}'],
+  webhooks: ['deliveries/delivery-states'],
+}
+/** They list what every room brings: entities and commands. */
+const listsOfRooms = ['src/database/orm.ts', 'src/staff/{context,program}.ts']
+
+/** Decisions without a connection, some of which workflows share. */
+const pure = [
+  'values',
+  'deliveries/{attempt-decision,delivery-states,outcome-decision,retry-schedule}',
+  'endpoints/{certification-checks,endpoint-state}',
+  'leads/{event-payloads,milestones,operator-text,reasons,recording-decision,referral-state,score-dates,waits-for}',
+  'sandbox/{lead-clock,scenarios}',
+  'temporal/names',
+]
+
+/** `room/{one,other}` as `room/one` and `room/other`: import patterns know no braces. */
+const each = (paths: string[]) =>
+  paths.flatMap((path) => {
+    const [, room = '', files] = /^([^{]*)(?:\{(.*)\})?$/.exec(path) ?? []
+    return files === undefined ? [room] : files.split(',').map((file) => room + file)
+  })
+
 const everywhere = [
   {
     regex: String.raw`^(\./|(\.\./)+(src/)?)(${entryPoints.join('|')})\.ts$`,
     message: 'An entry point is started, never imported.',
   },
-  {
-    regex: String.raw`(^\./|[^./]/)\.\./|^/|^file:`,
-    message: 'Import by the shortest relative path, so that the import table can be read from it.',
-  },
+  { group: ['**/test/**'], message: 'Tests import the service, not the other way round.' },
 ]
-const withoutTests = {
-  regex: String.raw`^(\.\./)+test/`,
-  message: 'Tests import the service, not the other way round.',
-}
 const withoutProcess = {
-  regex: '^(node:)?process$',
+  group: ['process', 'node:process'],
   message: 'Use the global process. Only src/config.ts reads its environment.',
 }
 const withoutWorker = {
-  regex: '^@temporalio/worker',
-  message:
-    'Only src/worker.ts, src/run-worker.ts, its requirements, its interceptors and its bundle (and tests) import the worker.',
+  group: ['@temporalio/worker'],
+  message: 'Only what runs the worker loads it.',
+  allowTypeImports: true,
+}
+const only = (allowed: string[], message: string) => ({
+  group: ['**', ...allowed.map((path) => `!${path}`)],
+  message,
+  allowTypeImports: true,
+})
+const pureFiles = each(pure).map((path) => `**/${path.split('/').at(-1)}.ts`)
+
+/** Imports point down. */
+const rooms = house.flatMap((line, level) =>
+  line.map((room) => {
+    const above = house.slice(0, level).flat()
+    const group = [
+      ...above.flatMap((name) => [`**/${name}/*`, `**/${name}.ts`]),
+      ...each(upward[room] ?? []).map((path) => `!**/${path}.ts`),
+    ]
+    const up = { group, message: 'A room imports those below it.', allowTypeImports: true }
+    return {
+      files: [`src/${room}.ts`, `src/${room}/**/*.ts`],
+      excludeFiles: listsOfRooms,
+      rules: restrict(...everywhere, withoutProcess, withoutWorker, ...(level > 0 ? [up] : [])),
+    }
+  }),
+)
+
+function restrict(...patterns: object[]) {
+  const rule: ['error', { patterns: object[] }] = ['error', { patterns }]
+  return { 'no-restricted-imports': rule }
 }
 
 const unsafeAllowed = {
@@ -47,7 +116,6 @@ const unsafeAllowed = {
 
 export default defineConfig({
   plugins: ['eslint', 'typescript', 'unicorn', 'oxc', 'import', 'node', 'promise', 'jest'],
-  jsPlugins: ['./.oxlint.patterns.ts'],
   categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
   options: { typeAware: true, denyWarnings: true, reportUnusedDisableDirectives: 'error' },
   // JavaScript without types, because it runs on whatever Node a machine has.
@@ -102,68 +170,48 @@ export default defineConfig({
   overrides: [
     {
       files: ['{src,workflows,activities}/**/*.ts'],
-      rules: {
-        'no-restricted-imports': ['error', { patterns: [...everywhere, withoutProcess, withoutWorker] }],
-      },
+      rules: restrict(...everywhere, withoutProcess, withoutWorker),
+    },
+    ...rooms,
+    {
+      files: pure.map((path) => `src/${path}.ts`),
+      rules: restrict(...everywhere, only(pureFiles, 'A pure file imports pure files.')),
+    },
+    {
+      files: ['workflows/*.ts'],
+      rules: restrict(
+        ...everywhere,
+        only(
+          ['./*.ts', '@temporalio/common', '@temporalio/workflow', ...pureFiles],
+          'A workflow imports pure files: no Node, no SQL.',
+        ),
+      ),
     },
     {
       files: entryPoints.map((name) => `src/${name}.ts`),
-      rules: {
-        'no-restricted-imports': [
-          'error',
-          { patterns: [...everywhere, withoutProcess, withoutWorker, withoutTests] },
-        ],
-        'no-console': 'off',
-        'unicorn/no-process-exit': 'off',
-      },
+      rules: { 'no-console': 'off', 'unicorn/no-process-exit': 'off' },
     },
     {
       files: [
-        'worker',
-        'run-worker',
-        'worker-requirements',
-        'worker-activities',
-        'observe/worker-metrics',
-        'observe/log',
-        'temporal/outage',
-        'temporal/workflow-bundle',
-        'temporal/worker-options',
-      ].map((name) => `src/${name}.ts`),
-      rules: {
-        'no-restricted-imports': ['error', { patterns: [...everywhere, withoutProcess, withoutTests] }],
-      },
+        'src/{worker,run-worker,worker-requirements,worker-activities}.ts',
+        'src/observe/{worker-metrics,log}.ts',
+        'src/temporal/{outage,workflow-bundle}.ts',
+      ],
+      rules: restrict(...everywhere, withoutProcess),
     },
     {
-      // The browser gets these files as they are: they import each other, and nothing from a package.
+      // The browser gets these files as they are: they import each other, and the two packages that the page's import map names.
       files: ['src/console/browser/**/*.js'],
       rules: {
-        'no-restricted-imports': [
-          'error',
-          {
-            patterns: [
-              {
-                regex: String.raw`^(?!\.{1,2}/(?:views/)?[a-z-]+\.js$)`,
-                message: 'src/console/browser may import only its own files.',
-              },
-            ],
-          },
-        ],
+        ...restrict({
+          group: ['**', '!./*.js', '!../*.js', '!./views/*.js', '!preact', '!preact/hooks', '!htm'],
+          message: 'src/console/browser may import only its own files, Preact and htm.',
+        }),
         // Answers of the API are read as the JSON they are.
         ...unsafeAllowed,
       },
     },
-    {
-      // They meet what partners, borrowers, endpoints and operators write.
-      files: ['{src,workflows,activities}/**/*.{ts,js}'],
-      rules: { 'patterns/linear': 'error', 'patterns/literal': 'error' },
-    },
-    {
-      files: ['src/config.ts'],
-      rules: {
-        'node/no-process-env': 'off',
-        'no-restricted-imports': ['error', { patterns: [...everywhere, withoutWorker] }],
-      },
-    },
+    { files: ['src/config.ts'], rules: { 'node/no-process-env': 'off' } },
     { files: ['src/clients/typescript/prs/main.ts'], rules: { 'node/no-process-env': 'off' } },
     // It ends entry points that cannot start.
     { files: ['src/fail.ts'], rules: { 'unicorn/no-process-exit': 'off' } },
@@ -171,7 +219,7 @@ export default defineConfig({
     {
       files: ['test/**/*.ts'],
       rules: {
-        'no-restricted-imports': ['error', { patterns: everywhere }],
+        ...restrict(...everywhere.slice(0, 1)),
         'node/no-process-env': 'off',
         'typescript/no-non-null-assertion': 'off',
         // Answers are read as the JSON they are; an assertion on them is the check.

@@ -1,4 +1,4 @@
-import proxyAddr from '@fastify/proxy-addr'
+import { BlockList, isIP } from 'node:net'
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import type { Logger } from 'pino'
@@ -146,9 +146,17 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   return app
 }
 
-/** Tells whether an address is one of the trusted proxies. */
+/** Tells whether an address is one of the trusted proxies, also where it is an IPv4 address that is mapped to IPv6. */
 function proxiesOf(trustProxy: string | undefined): (address: string) => boolean {
-  if (trustProxy === undefined) return () => false
-  const isNamed = proxyAddr.compile(trustProxy.split(',').map((entry) => entry.trim()))
-  return (address) => isNamed(address, 0)
+  const proxies = new BlockList()
+  for (const proxy of trustProxy?.split(',') ?? []) {
+    const [address = '', bits] = proxy.trim().split('/')
+    const isIpv6 = isIP(address) === 6
+    proxies.addSubnet(address, Number(bits ?? (isIpv6 ? 128 : 32)), isIpv6 ? 'ipv6' : 'ipv4')
+  }
+  return (address) => {
+    // a zone is an interface of one machine
+    const version = address.includes('%') ? 0 : isIP(address)
+    return version !== 0 && proxies.check(address, version === 6 ? 'ipv6' : 'ipv4')
+  }
 }

@@ -52,10 +52,10 @@ const footer = text
 
 const NO_PROXIES = 'must be addresses or networks of proxies, none wider than 10.0.0.0/8 or fc00::/7'
 
-/** Whether Fastify may trust it: an address, a network that is not too wide, or Fastify's name for one. */
+/** Whether X-Forwarded-For may be believed from there: an address, or a network that is not too wide. */
 function isProxy(entry: string): boolean {
   const item = entry.trim()
-  if (['loopback', 'linklocal', 'uniquelocal'].includes(item) || isIP(item) !== 0) return true
+  if (isIP(item) !== 0) return true
   if (!ipaddr.isValidCIDR(item)) return false
   const [network, bits] = ipaddr.parseCIDR(item)
   // the widest private ones

@@ -92,7 +92,7 @@ describe('values', () => {
       { ...sandbox, ENCRYPTION_KEY: `${key(2)}, ${key(1)}` },
       { ENCRYPTION_KEY: [Buffer.alloc(32, 2), Buffer.alloc(32, 1)] },
     ],
-    ['api', { ...hosted, TRUST_PROXY: '10.0.0.0/8, fd00::1,fc00::/7,loopback' }, { HOST: '0.0.0.0' }],
+    ['api', { ...hosted, TRUST_PROXY: '10.0.0.0/8, fd00::1,fc00::/7' }, { HOST: '0.0.0.0' }],
     ['api', { ...hosted, TLS_CERT_FILE: 'c.pem', TLS_KEY_FILE: 'k.pem' }, { HOST: '0.0.0.0' }],
     ['api', { ...sandbox, HOST: 'localhost' }, { HOST: 'localhost' }],
     ['api', { ...sandbox, HOST: '::1' }, { HOST: '::1' }],

@@ -10,7 +10,7 @@ import {
 
 const V1 = { deploymentName: 'referrals', buildId: 'v1' }
 const V2 = { deploymentName: 'referrals', buildId: 'v2' }
-const asV2 = { TEMPORAL_DEPLOYMENT_NAME: 'referrals', TEMPORAL_WORKER_BUILD_ID: 'v2' }
+const asV2 = { TEMPORAL_WORKER_BUILD_ID: 'v2' }
 
 const configOf = (version: Record<string, string>) => {
   const environment = { ENVIRONMENT: 'sandbox', ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64') }
