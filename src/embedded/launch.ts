@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { fstatSync, openSync, readSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -118,4 +119,20 @@ function lastError(log: string): string {
   const lines = log.split('\n').filter((line) => line.trim() !== '')
   const line = lines.findLast((each) => ERROR_LINE.test(each)) ?? lines.at(-1) ?? 'it printed nothing'
   return /"msg":"(.*?)"[,}]/.exec(line)?.[1] ?? line.trim()
+}
+
+/** The first port from `preferred` on that is free on 127.0.0.1; with 0, any. */
+export async function freePort(preferred: number): Promise<number> {
+  for (let port = preferred; port <= 65_535; port++) {
+    const probe = createServer()
+    try {
+      await once(probe.listen({ port, host: '127.0.0.1', exclusive: true }), 'listening')
+      return (probe.address() as AddressInfo).port
+    } catch {
+      // taken
+    } finally {
+      probe.close()
+    }
+  }
+  throw new Error(`No port from ${preferred} on is free on 127.0.0.1.`)
 }

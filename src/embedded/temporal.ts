@@ -1,7 +1,6 @@
 import path from 'node:path'
 import { searchAttributes } from '../temporal/names.ts'
-import { launch, type Launched, type LaunchOptions } from './launch.ts'
-import { freePort } from './ports.ts'
+import { freePort, launch, type Launched, type LaunchOptions } from './launch.ts'
 import type { SandboxOptions } from './sandbox.ts'
 import { findTemporal } from './temporal-program.ts'
 

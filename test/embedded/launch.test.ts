@@ -1,7 +1,7 @@
 import { truncateSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from '@jest/globals'
-import { launch } from '../../src/embedded/launch.ts'
+import { freePort, launch } from '../../src/embedded/launch.ts'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
@@ -22,4 +22,8 @@ test('says why a server ended although its log was emptied meanwhile', async () 
   truncateSync(logFile)
   await server.stop()
   expect(await server.ended).toBe(`Error: late (${logFile})`)
+})
+
+test('names the port that PORT=0 leads to, because the URL of sinks has it', async () => {
+  expect(await freePort(0)).toBeGreaterThan(0)
 })

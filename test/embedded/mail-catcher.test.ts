@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, test } from '@jest/globals'
 import { createTransport } from 'nodemailer'
 import { startMailCatcher } from '../../src/embedded/mail-catcher.ts'
-import { freePort } from '../../src/embedded/ports.ts'
+import { freePort } from '../../src/embedded/launch.ts'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
 

@@ -1,7 +1,7 @@
 import { Connection } from '@temporalio/client'
 import { expect, test } from '@jest/globals'
 import path from 'node:path'
-import { freePort } from '../../src/embedded/ports.ts'
+import { freePort } from '../../src/embedded/launch.ts'
 import { findTemporal } from '../../src/embedded/temporal-program.ts'
 import { startTemporal } from '../../src/embedded/temporal.ts'
 import { temporaryFolder } from '../support/folder.ts'
