@@ -42,7 +42,7 @@ const upward: Record<string, string[]> = {
   webhooks: ['deliveries/delivery-states'],
 }
 /** They list what every room brings: entities and commands. */
-const listsOfRooms = ['src/database/orm.ts', 'src/staff/{context,program}.ts']
+const listsOfRooms = ['src/database/orm.ts', 'src/staff/{attention,context,program}.ts']
 
 /** Decisions without a connection, some of which workflows share. */
 const pure = [
@@ -182,7 +182,7 @@ export default defineConfig({
       rules: restrict(
         ...everywhere,
         only(
-          ['./*.ts', '@temporalio/common', '@temporalio/workflow', ...pureFiles],
+          ['./*.ts', '@temporalio/common', '@temporalio/workflow', '**/search-attributes.ts', ...pureFiles],
           'A workflow imports pure files: no Node, no SQL.',
         ),
       ),
