@@ -5,8 +5,8 @@ import { type Begun, beginAttempt } from '../src/deliveries/begin-attempt.ts'
 import type { AttemptTrigger, DeliveryState } from '../src/deliveries/delivery-states.ts'
 import { deliveryQueue, type DeliveryQueue } from '../src/deliveries/delivery.ts'
 import { oldestWaiting } from '../src/endpoints/endpoint-review.ts'
-import { leadPartners } from '../src/leads/lead.ts'
-import { openFailure } from '../src/leads/load-referral.ts'
+import { partnerOf } from '../src/leads/lead.ts'
+import { openFailure } from '../src/leads/referrals.ts'
 import type { DeliveryFailure } from '../src/leads/referral-state.ts'
 import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
 import { again } from './activity-context.ts'
@@ -36,15 +36,13 @@ export type TellFailure = (leadId: number, failure: DeliveryFailure) => void
  */
 export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
   const { sql, attempts, encryptionKeys, observe, tellFailure } = dependencies
-  const partnerOf = leadPartners(sql)
-
   async function attemptOnce(
     leadId: number,
     sequence: number,
     trigger: AttemptTrigger,
   ): Promise<DeliveryAnswer['outcome']> {
     await attempts.ended(leadId, sequence)
-    const partnerId = await partnerOf(leadId)
+    const partnerId = await partnerOf(sql, leadId)
     if (partnerId === undefined) return 'missing'
     const wanted = { leadId, sequence, trigger }
     const mayTake = attempts.mayTake(leadId, sequence)

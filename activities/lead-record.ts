@@ -1,18 +1,12 @@
-import { closeLead, isClosedByService } from '../src/leads/closing.ts'
+import { recordClosing } from '../src/leads/close-lead.ts'
 import type { Sql } from '../src/database/sql.ts'
-import { loadReferralState } from '../src/leads/load-referral.ts'
+import { loadReferralState } from '../src/leads/referrals.ts'
 import { closeReasonOf } from '../src/leads/reasons.ts'
 import type { ReadRecord } from '../src/leads/referral-state.ts'
 import { otherLead } from './activity-context.ts'
 
-interface Dependencies {
-  sql: Sql
-  /** Who asked Temporal to close a lead, as their client called itself; `null` if that is not known. */
-  closeRequestedBy: (leadId: number) => Promise<string | null>
-}
-
 /** What a lead's workflow does with the lead itself. */
-export function leadActivities({ sql, closeRequestedBy }: Dependencies) {
+export function leadActivities({ sql }: { sql: Sql }) {
   return {
     /** Reads where a lead stands, and which of the keys of its milestones are not recorded. Then its workflow may go on. */
     async readRecord(leadId: number, dedupeKeys: string[]): Promise<ReadRecord> {
@@ -34,17 +28,9 @@ export function leadActivities({ sql, closeRequestedBy }: Dependencies) {
       return { state, lost: dedupeKeys.filter((key) => !there.has(key)) }
     },
 
-    /**
-     * Closes a lead. A request that was made in Temporal itself, in its Web UI for example, gets its row in the audit here.
-     *
-     * @returns by how many milliseconds the lead's clock is ahead.
-     */
-    async closeLead(leadId: number, name: string, byScenario: boolean): Promise<number> {
-      const reason = closeReasonOf(name)
-      if (byScenario) return closeLead(sql, leadId, reason, { actor: 'scenario' })
-      if (await isClosedByService(sql, leadId, reason)) return closeLead(sql, leadId, reason)
-      const detail = { through: 'temporal', identity: await closeRequestedBy(leadId) }
-      return closeLead(sql, leadId, reason, { actor: 'temporal', detail })
+    /** @returns by how many milliseconds the lead's clock is ahead. */
+    async closeLead(leadId: number, reason: string, byScenario: boolean): Promise<number> {
+      return recordClosing(sql, leadId, closeReasonOf(reason), byScenario ? 'scenario' : 'temporal')
     },
   }
 }

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common'
 import { createTransport } from 'nodemailer'
 import type { Logger } from 'pino'
-import type { MailRefusal } from '../src/leads/onboarding-mail.ts'
+import type { MailRefusal } from '../src/leads/reasons.ts'
 import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
 import type { Environment } from '../src/values.ts'
 import { again, millisecondsSince, workflowFields } from './activity-context.ts'

@@ -1,5 +1,5 @@
 import { request } from 'undici'
-import { isClosed } from '../src/leads/closing.ts'
+import { isClosed } from '../src/leads/close-lead.ts'
 import { mockGains, parseScoreGains, type ScoreGains } from '../src/leads/event-payloads.ts'
 import type { Recording, SettledUpTo } from '../src/leads/referral-state.ts'
 import { type RecordingDependencies, recordMilestonesActivity } from './record-milestones.ts'
@@ -35,9 +35,8 @@ export function recordScoreUpdateActivity({ scoreProvider, ...recording }: Depen
 
 const TIMEOUT_MS = 15_000
 
-/** Sandbox: plausible gains that are the same for the same lead and update, however often they are asked for. */
-export const mockScoreProvider: ScoreProvider = async ({ leadId, period, dedupeKey }) =>
-  mockGains(leadId, dedupeKey, period)
+/** Sandbox: plausible gains that are the same for the same lead and period, however often they are asked for. */
+export const mockScoreProvider: ScoreProvider = async ({ leadId, period }) => mockGains(leadId, period)
 
 /** `POST url {lead_id, period}` with a bearer token; answers the four fields of a score update's payload. */
 export function httpScoreProvider(url: string, token: string | undefined): ScoreProvider {

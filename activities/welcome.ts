@@ -5,13 +5,12 @@ import { beginAttempt } from '../src/deliveries/begin-attempt.ts'
 import {
   claimOnboardingMail,
   finishOnboardingMail,
-  type MailRefusal,
   onboardingRecipient,
   releaseOnboardingMail,
 } from '../src/leads/onboarding-mail.ts'
+import type { MailRefusal } from '../src/leads/reasons.ts'
 import type { Sent } from '../src/leads/referral-state.ts'
 import type { ScenarioName } from '../src/sandbox/scenarios.ts'
-import { addressHashes } from '../src/seal.ts'
 import { DAY_MS } from '../src/values.ts'
 import { again, retryFor } from './activity-context.ts'
 import type { Attempts } from './attempts.ts'
@@ -112,8 +111,7 @@ export function createOnboardingMails(dependencies: MailDependencies) {
     }
     // nothing is kept of the address
     if (!mailer.mayMail(email)) return mailer.send(mail)
-    const hashes = addressHashes(email, 'addresses of onboarding mails', encryptionKeys)
-    const claimed = await claimOnboardingMail(sql, { leadId, partnerId, addressHashes: hashes })
+    const claimed = await claimOnboardingMail(sql, { leadId, email }, encryptionKeys)
     if (claimed.kind === 'settled') return 'already_sent'
     if (claimed.kind === 'under_way')
       throw again('another worker is sending it', Math.min(claimed.forMs, LOOK_AGAIN_MS))

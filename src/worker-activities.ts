@@ -15,7 +15,6 @@ import type { Config } from './config.ts'
 import type { Sql } from './database/sql.ts'
 import { createEndpointStarter } from './endpoints/endpoint-workflows.ts'
 import { compareLeads } from './leads/comparison.ts'
-import { closeRequestedBy } from './leads/describe-referral.ts'
 import { FIRST_EVENT, UNREAD } from './leads/referral-state.ts'
 import type { Referrals } from './leads/referrals.ts'
 import type { WorkerObserver } from './observe/worker-metrics.ts'
@@ -70,7 +69,6 @@ export function workerActivities({ config, log, sql, client, deploymentId, refer
     attempts,
     compareLeads: compareLeads({ client, sql, referrals }),
     removeOld: (name: RetainedName, run: Pick<Removal, 'signal'>) => removeOld({ sql, config, ...run }, name),
-    closeRequestedBy: (leadId: number) => closeRequestedBy(client, leadId),
     wakeLead: (leadId: number) => referrals.signal(leadId, wakeSignal),
     tellFailure: failureTeller(client, log),
     staffEmail: config.STAFF_EMAIL,

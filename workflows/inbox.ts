@@ -16,7 +16,7 @@ import {
   type SignalledMilestone,
   signalledMilestones,
 } from '../src/leads/milestones.ts'
-import { isShowable } from '../src/leads/operator-text.ts'
+import { isShowable } from '../src/leads/event-payloads.ts'
 import { closeReasonNames } from '../src/leads/reasons.ts'
 import {
   type MilestoneItem,

@@ -1,7 +1,7 @@
 import type { SearchAttributeUpdatePair } from '@temporalio/common'
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
 import { milestones, statuses } from '../src/leads/milestones.ts'
-import { aheadText } from '../src/leads/operator-text.ts'
+import { aheadText } from '../src/leads/score-dates.ts'
 import { statusOf } from '../src/leads/referral-state.ts'
 import { scoreDate } from '../src/leads/score-dates.ts'
 import { dayOf } from '../src/temporal/names.ts'

@@ -12,7 +12,6 @@ import { EndpointSecret } from '../endpoints/secrets.ts'
 import { IdempotencyKey } from '../http/idempotency.ts'
 import { LeadEvent } from '../leads/lead-event.ts'
 import { Lead } from '../leads/lead.ts'
-import { OnboardingMail } from '../leads/onboarding-mail.ts'
 import { ApiKey } from '../partners/keys.ts'
 import { Partner } from '../partners/partner.ts'
 import { Sink, SinkWebhook } from '../sandbox/sink.ts'
@@ -29,7 +28,6 @@ const entities = [
   Delivery,
   Attempt,
   IdempotencyKey,
-  OnboardingMail,
   Notice,
   AuditEntry,
   Deployment,

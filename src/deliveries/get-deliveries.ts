@@ -20,7 +20,7 @@ import {
   webhookSequence,
 } from '../http/schemas.ts'
 import { eventName } from '../leads/event-schema.ts'
-import { ownsLead } from '../leads/read-lead.ts'
+import { ownsLead } from '../leads/lead.ts'
 import { formatTimestamp } from '../values.ts'
 import { diagnoseStatus } from '../webhooks/diagnosis.ts'
 import { signatureHeaders, signedHeaders } from '../webhooks/signature.ts'

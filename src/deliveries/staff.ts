@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { requireLead } from '../leads/require-lead.ts'
+import { requireLead } from '../leads/look-up.ts'
 import { requirePartner } from '../partners/staff.ts'
 import { fields, printable, table } from '../staff/answer.ts'
 import { leadArgument, moment, oneOf, partnerArgument, rows } from '../staff/arguments.ts'

@@ -35,14 +35,14 @@ export const leadCursor = z
 /** get-deliveries: the last event. */
 export const eventCursor = z.string('must be a string').regex(EVENT_ID, NOT_OURS)
 
-export function writeFeedCursor({ epoch, txid, leadId, position }: FeedPosition): string {
-  return `${epoch}-${txid}-${leadId}-${position}`
+export function writeFeedCursor({ epoch, txid, lead_id, position }: FeedPosition): string {
+  return `${epoch}-${txid}-${lead_id}-${position}`
 }
 
 /** @param cursor that `feedCursor` took, but not `now`. */
 export function readFeedCursor(cursor: string): FeedPosition {
   const [epoch = '', txid = '', leadId = '', position = ''] = partsOf(cursor) ?? []
-  return { epoch: Number(epoch), txid, leadId: Number(leadId), position: Number(position) }
+  return { epoch: Number(epoch), txid, lead_id: Number(leadId), position: Number(position) }
 }
 
 function partsOf(cursor: string): string[] | undefined {

@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
 import { leadsNow } from './lead.ts'
 
-/** After how many days without an event, by the lead's own clock, somebody should look at an open lead. */
+/** After how many days without an event, by the lead's own clock, somebody should ask about an open lead. */
 export const NEWS_WITHIN_DAYS = 365
 
 /** The longest without news first: open leads that are not mortgage ready, which end by themselves. */

@@ -1,15 +1,19 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { sql as raw } from 'kysely'
 import { z } from 'zod'
-import { auditName, formatTimestamp } from '../values.ts'
 import { recordAudit } from '../audit.ts'
+import { jsonb, type Sql } from '../database/sql.ts'
 import type { RouteDependencies } from '../http/dependencies.ts'
 import { invalidRequest, unavailable, unknownLead } from '../http/errors.ts'
 import { ownLeadId as ofOwnLead, oneOf, timestamp } from '../http/fields.ts'
+import { idempotencyKeyOf, idempotencyParameter } from '../http/idempotency.ts'
 import { operation } from '../http/operation.ts'
 import { closeReason, leadErrors, ofLead, strictBody, success } from '../http/schemas.ts'
-import { closeReasonNames, closeReasons } from './reasons.ts'
-import { idempotencyKeyOf, idempotencyParameter } from '../http/idempotency.ts'
-import { findClosing, isClosed } from './closing.ts'
+import { auditName, formatTimestamp } from '../values.ts'
+import { LEAD_CLOSED_EVENT } from './event-payloads.ts'
+import { leadsChange, leadsEnd, takesNoMore } from './lead.ts'
+import { newEventId } from './new-lead.ts'
+import { type AnyCloseReason, closeReasonNames, closeReasons } from './reasons.ts'
 
 const REASONS = `must be one of ${closeReasonNames.join(', ')}`
 
@@ -59,28 +63,99 @@ export const closeLead: FastifyPluginAsyncZod<Options> = async (app, { sql, clos
   app.post('/close-lead', {
     schema,
     handler: async (request) => {
-      const { partnerId, keyId } = request
+      const { partnerId } = request
       const { lead_id: leadId, reason } = request.body
       const key = idempotencyKeyOf(request)
       request.leadId = leadId
-      const before = await findClosing(sql, partnerId, leadId)
-      if (before === undefined) throw unknownLead()
-      if (before.closed_at === null) {
-        const actor = auditName(keyId)
+      let lead = await findClosing(sql, partnerId, leadId)
+      if (lead?.closed_at === null) {
+        const actor = auditName(request.keyId)
         const row = { action: 'lead.close', partnerId, leadId, detail: { reason } }
         const begunId = await recordAudit(sql, actor, { ...row, outcome: 'begun' })
         await close(leadId, reason, key).catch((err: unknown) => request.log.warn({ err }, 'not closed'))
-        const outcome = (await isClosed(sql, leadId)) ? 'done' : 'unknown'
+        lead = await findClosing(sql, partnerId, leadId)
+        const outcome = lead?.closed_at === null ? 'unknown' : 'done'
         await recordAudit(sql, actor, { ...row, outcome, begunId })
         if (outcome === 'unknown') throw unavailable()
       }
-      const { closed_at: at, close_reason: why } = (await findClosing(sql, partnerId, leadId)) ?? {}
-      // erased meanwhile
-      if (!at || !why) throw unknownLead()
+      // unknown, or erased meanwhile
+      if (!lead?.closed_at || !lead.close_reason) throw unknownLead()
       return {
         success: true as const,
-        data: { lead_id: leadId, reason: why, closed_at: formatTimestamp(at) },
+        data: { lead_id: leadId, reason: lead.close_reason, closed_at: formatTimestamp(lead.closed_at) },
       }
     },
+  })
+}
+
+/** When a partner's lead was closed, on its own clock, and why; nulls while it is open, `undefined` for no such lead. */
+async function findClosing(sql: Sql, partnerId: number, leadId: number) {
+  return sql
+    .selectFrom('leads')
+    .select([leadsEnd.as('closed_at'), 'close_reason'])
+    .where('id', '=', leadId)
+    .where('partner_id', '=', partnerId)
+    .where('erased_at', 'is', null)
+    .executeTakeFirst()
+}
+
+/** Whether a lead takes no more milestones. */
+export async function isClosed(sql: Sql, leadId: number): Promise<boolean> {
+  const lead = await sql
+    .selectFrom('leads')
+    .select(takesNoMore.as('isClosed'))
+    .where('id', '=', leadId)
+    .executeTakeFirst()
+  return lead?.isClosed === true
+}
+
+/**
+ * Closes a lead in the record: no more milestones, no more score updates; open deliveries still go out. list-events has an
+ * entry for it.
+ *
+ * @param actor who is in the audit if nobody asked the service for it: a scenario, or somebody in Temporal's Web UI. A lead
+ *   that ends by itself has no row.
+ * @returns by how many milliseconds the lead's clock is ahead of ours.
+ */
+export async function recordClosing(
+  sql: Sql,
+  leadId: number,
+  reason: AnyCloseReason,
+  actor?: 'scenario' | 'temporal',
+): Promise<number> {
+  return sql.transaction().execute(async (trx) => {
+    const closed = await trx
+      .updateTable('leads')
+      .set({ closed_at: raw<Date>`clock_timestamp()`, close_reason: reason, updated_at: leadsChange })
+      .where('id', '=', leadId)
+      .where('closed_at', 'is', null)
+      .returning(['partner_id as partnerId', raw<Date>`${leadsEnd}`.as('closedAt')])
+      .returning(
+        raw<boolean>`exists (select from audit where lead_id = leads.id and action = 'lead.close')`.as(
+          'isAsked',
+        ),
+      )
+      .executeTakeFirst()
+    if (closed !== undefined) {
+      const { partnerId, closedAt, isAsked } = closed
+      await trx
+        .insertInto('lead_events')
+        .values({
+          id: newEventId(),
+          lead_id: leadId,
+          partner_id: partnerId,
+          position: null,
+          event_name: LEAD_CLOSED_EVENT,
+          event_payload: jsonb({ reason }),
+          dedupe_key: LEAD_CLOSED_EVENT,
+          created_at: closedAt,
+        })
+        .execute()
+      const row = { action: 'lead.close', outcome: 'done' as const, partnerId, leadId, detail: { reason } }
+      if (actor !== undefined && !isAsked && reason !== 'mortgage_ready') await recordAudit(trx, actor, row)
+    }
+    const clock = trx.selectFrom('leads').select('clock_offset').where('id', '=', leadId)
+    // a record that was restored may lack the lead
+    return ((await clock.executeTakeFirst())?.clock_offset ?? 0) * 1000
   })
 }

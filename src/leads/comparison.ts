@@ -10,7 +10,7 @@ import type { MilestoneName } from './milestones.ts'
 import type { Referrals } from './referrals.ts'
 
 /** A lead that needs a running workflow. */
-export interface OpenLead {
+interface OpenLead {
   id: number
   status: MilestoneName
   /** Whether a webhook is still to be sent. */
@@ -22,25 +22,10 @@ export interface OpenLead {
 }
 
 /**
- * Open leads by id: not closed, or with webhooks still to be sent. Webhooks held by a paused endpoint don't count:
- * a resume starts their leads' workflows.
+ * Open leads: not closed, or with webhooks still to be sent. Webhooks held by a paused endpoint don't count: a resume
+ * starts their leads' workflows.
  */
-async function openLeads(sql: Sql, afterId: number, limit: number): Promise<OpenLead[]> {
-  return openOnes(sql).where('leads.id', '>', afterId).orderBy('leads.id').limit(limit).execute()
-}
-
-/** The open leads among `ids`. */
-async function openAmong(sql: Sql, ids: readonly number[]): Promise<OpenLead[]> {
-  return ids.length === 0 ? [] : openOnes(sql).where('leads.id', 'in', ids).execute()
-}
-
-/** Whether the record was restored, and workflows are still to read it. */
-export async function hasUnread(sql: Sql): Promise<boolean> {
-  const [unread] = await openOnes(sql).where('leads.restored_at', 'is not', null).limit(1).execute()
-  return unread !== undefined
-}
-
-function openOnes(sql: Sql) {
+function openLeads(sql: Sql) {
   return sql
     .selectFrom('leads')
     .select(['leads.id', 'leads.status'])
@@ -53,20 +38,18 @@ function openOnes(sql: Sql) {
         'isSending',
       ),
     )
-    .where((eb) =>
-      eb.or([
-        eb.and([eb('leads.closed_at', 'is', null), eb('leads.erased_at', 'is', null)]),
-        eb.exists(
-          eb
-            .selectFrom('deliveries')
-            .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
-            .select(raw`1`.as('one'))
-            .whereRef('deliveries.lead_id', '=', 'leads.id')
-            .where('deliveries.state', '=', 'pending')
-            .where('endpoints.state', '!=', 'paused'),
-        ),
-      ]),
+    .where(
+      raw<boolean>`(leads.closed_at is null and leads.erased_at is null or exists (
+        select from deliveries d join endpoints e on e.partner_id = d.partner_id
+        where d.lead_id = leads.id and d.state = 'pending' and e.state <> 'paused'
+      ))`,
     )
+}
+
+/** Whether the record was restored, and workflows are still to read it. */
+export async function hasUnread(sql: Sql): Promise<boolean> {
+  const [unread] = await openLeads(sql).where('leads.restored_at', 'is not', null).limit(1).execute()
+  return unread !== undefined
 }
 
 /** Longer than a webhook of a running workflow waits for its turn, unless its partner has a flood of them. */
@@ -97,12 +80,7 @@ async function overdueLeads(sql: Sql): Promise<number[]> {
 
 /** A page of a thousand takes a fraction of a second. */
 const PAGE_LIMIT_MS = 10_000
-const WORKFLOWS_PAGE = 1000
-
-interface Options {
-  pageSize?: number
-  pageLimitMs?: number
-}
+const PAGE = 1000
 
 /**
  * The workflows that a query finds, from the visibility store, which may be slightly behind. However many they are, each
@@ -111,20 +89,12 @@ interface Options {
 export async function* listWorkflows(
   client: Client,
   query: string,
-  { pageSize = WORKFLOWS_PAGE, pageLimitMs = PAGE_LIMIT_MS }: Options = {},
+  { pageSize = PAGE, pageLimitMs = PAGE_LIMIT_MS } = {},
 ): AsyncGenerator<WorkflowExecutionInfo> {
   const found = client.workflow.list({ query, pageSize })[Symbol.asyncIterator]()
   const next = () => client.withDeadline(Date.now() + pageLimitMs, async () => found.next())
   for (let each = await next(); !each.done; each = await next()) yield each.value
 }
-
-/** How many workflows a query finds. */
-async function countWorkflows(client: Client, query: string): Promise<number> {
-  const count = () => client.workflow.count(query)
-  return (await client.withDeadline(Date.now() + PAGE_LIMIT_MS, count)).count
-}
-
-const PAGE = 1000
 
 interface Dependencies {
   client: Client
@@ -135,18 +105,7 @@ interface Dependencies {
   onFailure?: (error: unknown, leadId: number) => void
 }
 
-export interface Reconciliation {
-  /** Leads that must have a running workflow, by the record. */
-  open: number
-  /** Of them, those without one: started from the record. */
-  started: number[]
-  /** Workflows that know less than the record: told to read it again. */
-  refreshed: number[]
-  /** Leads for which either of these failed. */
-  failed: number[]
-}
-
-/** What the comparison does for leads: for all, or those that ended since then (in milliseconds since 1970) or are overdue. */
+/** The comparison of leads: of all, or of those that ended since then (in milliseconds since 1970) or are overdue. */
 export function compareLeads(given: Pick<Dependencies, 'client' | 'sql' | 'referrals'>) {
   return async (
     { all, endedSince }: { all: boolean; endedSince: number },
@@ -167,53 +126,74 @@ export function compareLeads(given: Pick<Dependencies, 'client' | 'sql' | 'refer
   }
 }
 
+/** Does `work` for each lead. @returns those for which it failed. */
+async function forEachLead(
+  { signal, onFailure }: Dependencies,
+  ids: Iterable<number>,
+  work: (id: number) => Promise<unknown>,
+): Promise<number[]> {
+  const failed = await forEachInFlight(ids, work, { signal })
+  for (const { item, error } of failed) onFailure?.(error, item)
+  return failed.map(({ item }) => item)
+}
+
 /**
  * Restarts the workflows of open leads that ended since `sinceMs` (milliseconds since the epoch), for example because
- * they were terminated.
+ * they were terminated. A workflow that runs again stays as it is.
  */
 export async function restartEnded(dependencies: Dependencies, sinceMs: number): Promise<number[]> {
-  const { client, sql, referrals, signal, onFailure } = dependencies
+  const { client, sql, referrals } = dependencies
   const since = new Date(sinceMs).toISOString()
   const query = `WorkflowType = 'referral' AND ExecutionStatus NOT IN ('Running', 'ContinuedAsNew') AND CloseTime > '${since}'`
   const ended = new Set<number>()
-  for await (const { workflowId } of listWorkflows(client, query)) {
-    const leadId = leadOf(workflowId)
-    if (leadId !== undefined) ended.add(leadId)
-  }
-  const ids = (await openAmong(sql, [...ended])).map(({ id }) => id)
+  for await (const { workflowId } of listWorkflows(client, query)) ended.add(leadOf(workflowId) ?? 0)
+  if (ended.size === 0) return []
+  const open = await openLeads(sql)
+    .where('leads.id', 'in', [...ended])
+    .execute()
   const started: number[] = []
   const start = async (id: number) => {
-    if (await isRunning(client, id)) return
+    const running = `WorkflowId = '${referralId(id)}' AND ExecutionStatus = 'Running'`
+    for await (const _ of listWorkflows(client, running)) return
     if (await referrals.startFromRecord(id)) started.push(id)
   }
-  const failed = await forEachInFlight(ids, start, { signal })
-  for (const { item, error } of failed) onFailure?.(error, item)
+  const ids = open.map(({ id }) => id)
+  await forEachLead(dependencies, ids, start)
   return started
 }
 
 /**
- * Tells the workflows whose webhook is overdue to read the record again and to send it, or starts them. A workflow that Temporal was put
- * back to may have been up to date when all were compared, and have lost what it knew by then.
+ * Tells the workflows whose webhook is overdue to read the record again and to send it, or starts them. A workflow that
+ * Temporal was put back to may have been up to date when all were compared, and have lost what it knew by then.
  */
 export async function refreshOverdue(dependencies: Dependencies): Promise<number[]> {
-  const { sql, referrals, signal, onFailure } = dependencies
+  const { sql, referrals } = dependencies
   const refreshed: number[] = []
-  const refresh = async (id: number) => {
+  await forEachLead(dependencies, await overdueLeads(sql), async (id) => {
     if (!(await referrals.signal(id, readRecordSignal))) return
     // it may wait for a resume that it was told of before Temporal was put back
     await referrals.signal(id, wakeSignal)
     refreshed.push(id)
-  }
-  const failed = await forEachInFlight(await overdueLeads(sql), refresh, { signal })
-  for (const { item, error } of failed) onFailure?.(error, item)
+  })
   return refreshed
+}
+
+export interface Reconciliation {
+  /** Leads that must have a running workflow, by the record. */
+  open: number
+  /** Of them, those without one: started from the record. */
+  started: number[]
+  /** Workflows that know less than the record: told to read it again. */
+  refreshed: number[]
+  /** Leads for which either of these failed. */
+  failed: number[]
 }
 
 /**
  * Compares all open leads with the running workflows. Starts missing workflows from the record, which repeats no webhook
- * and moves no date. After a reset, or when Temporal was put back from a copy, a workflow may know less than the record:
- * one with another status, or without a failing or held webhook while one is open, is told to read it again, and each one
- * after a restore.
+ * and moves no date. After a reset, or when Temporal was put back from a copy, a workflow may know less than the record.
+ * It is told to read the record again if it has another status, knows of no failing or held webhook while one is open, or
+ * has not read the record since a restore.
  *
  * @param dryRun only reports what it would do.
  */
@@ -221,7 +201,7 @@ export async function reconcile(
   dependencies: Dependencies,
   { dryRun = false }: { dryRun?: boolean } = {},
 ): Promise<Reconciliation> {
-  const { client, sql, referrals, signal, onFailure } = dependencies
+  const { client, sql, referrals, signal } = dependencies
   const running = await runningLeads(client, signal)
   const result: Reconciliation = { open: 0, started: [], refreshed: [], failed: [] }
   const start = async (id: number) => {
@@ -232,14 +212,10 @@ export async function reconcile(
     if (!dryRun) await referrals.signal(id, readRecordSignal)
     result.refreshed.push(id)
   }
-  const forEach = async (ids: Iterable<number>, put: (id: number) => Promise<void>) => {
-    for (const { item, error } of await forEachInFlight(ids, put, { signal })) {
-      result.failed.push(item)
-      onFailure?.(error, item)
-    }
-  }
+  const forEach = async (ids: Iterable<number>, work: (id: number) => Promise<void>) =>
+    result.failed.push(...(await forEachLead(dependencies, ids, work)))
   for (let afterId = 0, page: OpenLead[] = []; ; afterId = page.at(-1)?.id ?? 0) {
-    page = await openLeads(sql, afterId, PAGE)
+    page = await openLeads(sql).where('leads.id', '>', afterId).orderBy('leads.id').limit(PAGE).execute()
     result.open += page.length
     const differing = page.filter((lead) => !isKnown(lead, running.get(lead.id))).map(({ id }) => id)
     await forEach(differing, (id) => (running.has(id) ? refresh(id) : start(id)))
@@ -265,7 +241,6 @@ function isKnown({ status, isSending, isUnread, isNew }: OpenLead, told: Told | 
   return isNew || (told.status === status && !(isSending && told.delivery === 'ok'))
 }
 
-/** What each running workflow tells, from the visibility store, which may be slightly behind. */
 async function runningLeads(client: Client, signal?: AbortSignal): Promise<Map<number, Told>> {
   const running = new Map<number, Told>()
   const query = `WorkflowType = 'referral' AND ExecutionStatus = 'Running'`
@@ -277,9 +252,4 @@ async function runningLeads(client: Client, signal?: AbortSignal): Promise<Map<n
     if (signal?.aborted) break
   }
   return running
-}
-
-async function isRunning(client: Client, leadId: number): Promise<boolean> {
-  const query = `WorkflowId = '${referralId(leadId)}' AND ExecutionStatus = 'Running'`
-  return (await countWorkflows(client, query)) > 0
 }

@@ -64,37 +64,37 @@ export function unknownGains(value: unknown): string[] {
   return Object.keys(value).filter((name) => !gainsFields.includes(name))
 }
 
+const SHOWABLE = /^[A-Za-z0-9_.-]{1,64}$/
+const MOST_SHOWN = 5
+
+/** Whether a name that a stranger chose may be shown and kept: it is a name, and hardly anything that it should hide. */
+export function isShowable(name: string): boolean {
+  return SHOWABLE.test(name)
+}
+
+/** Names that a stranger chose, as a list in words: those that may be shown, and how many others there are. */
+export function listOf(names: readonly string[]): string {
+  const shown = names.filter(isShowable).slice(0, MOST_SHOWN)
+  const others = names.length - shown.length
+  if (others === 0) return shown.join(', ')
+  return shown.length === 0 ? `${others} with unusual names` : `${shown.join(', ')} and ${others} more`
+}
+
 /** Whether a milestone's sender may send a payload with it. */
 export function takesPayload(name: MilestoneName): boolean {
   return milestones[name].payload === 'score_update'
 }
 
-/**
- * Made-up gains for a sandbox: plausible, and always the same for the same lead and key.
- *
- * @param number which score update of the lead it is, from 1: from one to the next, less time remains.
- */
-export function mockGains(leadId: number, key: string, number: number): ScoreGains {
-  const bits = mix(`${leadId} ${key}`)
+/** Made-up gains for a sandbox: always the same for the lead's `number`th update, and with ever less time to go. */
+export function mockGains(leadId: number, number: number): ScoreGains {
+  const points = (bureau: number) => (leadId * 7 + number * 11 + bureau * 5) % 25
   const monthsLeft = Math.max(1, 8 - number)
   return {
-    experian_gain: (bits & 0xff) % 25,
-    equifax_gain: ((bits >>> 8) & 0xff) % 25,
-    transunion_gain: ((bits >>> 16) & 0xff) % 25,
+    experian_gain: points(0),
+    equifax_gain: points(1),
+    transunion_gain: points(2),
     estimated_time_remaining: `${monthsLeft * 30}-${monthsLeft * 30 + 30} days`,
   }
-}
-
-/** The gains of a simulated score update, the lead's `number`th. */
-export const simulatedGains = (leadId: number, number: number) => mockGains(leadId, `#${number}`, number)
-
-/** FNV-1a with the final mix of MurmurHash3: 32 bits that differ with every character. */
-function mix(text: string): number {
-  let hash = 0x811c9dc5
-  for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193)
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return (hash ^ (hash >>> 16)) >>> 0
 }
 
 /** The entry of list-events for a lead that was closed. It is no milestone: no history has it, and no webhook tells of it. */

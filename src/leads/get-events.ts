@@ -1,13 +1,12 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { EVENTS_AT_ONCE, findEvents } from './read-lead.ts'
-import { pages, type Sql } from '../database/sql.ts'
-import { jsonPieces, type Pages, streamed } from '../http/streamed.ts'
-import { formatTimestamp } from '../values.ts'
+import { compiledOnce, type Sql } from '../database/sql.ts'
 import { unknownLead } from '../http/errors.ts'
-import { event } from './event-schema.ts'
 import { operation } from '../http/operation.ts'
 import { leadBody, leadErrors, success } from '../http/schemas.ts'
+import { formatTimestamp } from '../values.ts'
+import type { InHistory } from './event-payloads.ts'
+import { event } from './event-schema.ts'
 
 const schema = operation({
   operationId: 'getEvents',
@@ -42,29 +41,43 @@ const schema = operation({
 export const getEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
   app.post('/get-events', {
     schema,
-    handler: async (request, reply) => {
+    handler: async (request) => {
       request.leadId = request.body.lead_id
-      const { partnerId } = request
-      const lead = request.body.lead_id
-      const first = await findEvents(sql, partnerId, lead)
-      if (first === undefined) throw unknownLead()
-      if (first.length < EVENTS_AT_ONCE) return { success: true as const, data: first.map(toWire) }
-      const read = async (after: number) =>
-        after === 0 ? first : ((await findEvents(sql, partnerId, lead, after)) ?? [])
-      const all = pages(EVENTS_AT_ONCE, 0, read, ({ position }) => position)
-      return streamed(reply, jsonPieces({ success: true, data: mapped(all) }))
+      const events = await findEvents(sql, request.partnerId, request.leadId)
+      if (events === undefined) throw unknownLead()
+      const data = events.map((row) => ({
+        event_name: row.event_name,
+        event_payload: row.event_payload,
+        created_at: formatTimestamp(row.created_at),
+      }))
+      return { success: true as const, data }
     },
   })
 }
 
-type Row = NonNullable<Awaited<ReturnType<typeof findEvents>>>[number]
+const selectEvents = compiledOnce<{ leadId: number; partnerId: number }>()((sql, value) =>
+  sql
+    .selectFrom('lead_events')
+    .select(['event_name', 'event_payload', 'created_at'])
+    .where('lead_id', '=', (eb) =>
+      eb
+        .selectFrom('leads')
+        .select('leads.id')
+        .where('leads.id', '=', value('leadId'))
+        .where('leads.partner_id', '=', value('partnerId'))
+        .where('leads.erased_at', 'is', null),
+    )
+    .where('position', 'is not', null)
+    .$narrowType<InHistory>()
+    .orderBy('position'),
+)
 
-const toWire = (row: Row) => ({
-  event_name: row.event_name,
-  event_payload: row.event_payload,
-  created_at: formatTimestamp(row.created_at),
-})
-
-async function* mapped(rows: AsyncIterable<Row[]>): Pages {
-  for await (const page of rows) yield page.map(toWire)
+/**
+ * A lead's history, oldest first; `undefined` if the partner has no such lead, or it is erased. No event of another
+ * partner's lead is read, so that the response time reveals nothing about it.
+ */
+export async function findEvents(sql: Sql, partnerId: number, leadId: number) {
+  const rows = await selectEvents(sql, { leadId, partnerId })
+  // every lead has at least its lead_received
+  return rows.length === 0 ? undefined : rows
 }

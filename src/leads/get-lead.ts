@@ -1,8 +1,6 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { findLead, type LeadRow } from './read-lead.ts'
-import { eachField, requiredFields, returnedFields } from './lead-fields.ts'
-import { formatTimestamp } from '../values.ts'
+import { compiledOnce } from '../database/sql.ts'
 import type { RouteDependencies } from '../http/dependencies.ts'
 import { unknownLead } from '../http/errors.ts'
 import { id, timestamp } from '../http/fields.ts'
@@ -18,6 +16,10 @@ import {
   success,
   whatClosed,
 } from '../http/schemas.ts'
+import { formatTimestamp } from '../values.ts'
+import { leadsEnd } from './lead.ts'
+import { eachField, requiredFields, changeableFields } from './lead-fields.ts'
+import { openBorrower, openMetadata } from './sealed-lead.ts'
 
 /** Always a string. To TypeScript, an index signature must also cover the named fields. */
 const metadataField = z.custom<string | number | undefined>().meta({ type: 'string' })
@@ -29,7 +31,7 @@ const lead = z
     partner_id: ofPartner,
     ...eachField(requiredFields, (name) => z.string().describe(leadFieldMeanings[name])),
     status: leadStatus,
-    ...eachField(returnedFields, (name) => z.string().optional().describe(leadFieldMeanings[name])),
+    ...eachField(changeableFields, (name) => z.string().optional().describe(leadFieldMeanings[name])),
     created_at: timestamp,
     updated_at: timestamp,
     closed_at: z
@@ -108,14 +110,42 @@ export const getLead: FastifyPluginAsyncZod<Options> = async (app, options) => {
   })
 }
 
+const selectLead = compiledOnce<{ leadId: number; partnerId: number }>()((sql, value) =>
+  sql
+    .selectFrom('leads')
+    .select(['id', 'partner_id', ...changeableFields, 'personal', 'status', 'metadata'])
+    .select(['created_at', 'updated_at', leadsEnd.as('closed_at'), 'close_reason'])
+    .where('id', '=', value('leadId'))
+    .where('partner_id', '=', value('partnerId'))
+    .where('erased_at', 'is', null),
+)
+
+/**
+ * A lead of this partner; `undefined` for another partner's lead and an erased one, as for one that doesn't exist.
+ *
+ * @throws {SealError}
+ */
+export async function findLead({ sql, encryptionKeys }: Options, partnerId: number, leadId: number) {
+  const [row] = await selectLead(sql, { leadId, partnerId })
+  // only an erased lead has no borrower
+  if (row === undefined || row.personal === null) return undefined
+  const { personal, metadata, ...others } = row
+  return {
+    ...others,
+    ...openBorrower(leadId, personal, encryptionKeys),
+    metadata: openMetadata(leadId, metadata, encryptionKeys),
+  }
+}
+
+type LeadRow = NonNullable<Awaited<ReturnType<typeof findLead>>>
+
 function closingOf({ closed_at: closedAt, close_reason: why }: LeadRow) {
   return closedAt === null || why === null ? undefined : { at: formatTimestamp(closedAt), reason: why }
 }
 
 /**
- * JSON leaves out what is `undefined`. Metadata cannot shadow a value of the lead's own fields. Where the lead has none,
- * metadata of that name shows: it was stored before the lead had the field. It does shadow what the interface
- * specification does not have: partners may store a field of any other name, and get it back.
+ * JSON leaves out what is `undefined`. Metadata cannot shadow a value of the lead's own fields. It does shadow what the
+ * interface specification does not have: partners may store a field of any other name, and get it back.
  */
 function toWire({ metadata, ...row }: LeadRow) {
   return {
@@ -124,7 +154,7 @@ function toWire({ metadata, ...row }: LeadRow) {
     id: row.id,
     partner_id: row.partner_id,
     ...eachField(requiredFields, (name) => row[name]),
-    ...eachField(returnedFields, (name) => row[name] ?? metadata[name]),
+    ...eachField(changeableFields, (name) => row[name] ?? undefined),
     status: row.status,
     created_at: formatTimestamp(row.created_at),
     updated_at: formatTimestamp(row.updated_at),

@@ -3,10 +3,12 @@ import {
   type ClosedPayload,
   type EventPayload,
   type FeedEventName,
+  type InHistory,
   LEAD_CLOSED_EVENT,
 } from './event-payloads.ts'
 import { milestoneNames } from './milestones.ts'
 import { instant, oneOf } from '../database/columns.ts'
+import type { Sql } from '../database/sql.ts'
 import { Lead } from './lead.ts'
 import { Partner } from '../partners/partner.ts'
 
@@ -57,3 +59,16 @@ export const LeadEvent = defineEntity({
     { name: 'lead_events_in_order_index', properties: ['partner', 'epoch', 'txid', 'lead', 'position'] },
   ],
 })
+
+/** Events by their ids, with the place of each among the lead's webhooks. */
+export async function findRecorded(sql: Sql, eventIds: string[]) {
+  const rows = await sql
+    .selectFrom('lead_events')
+    .leftJoin('deliveries', 'deliveries.event_id', 'lead_events.id')
+    .select(['lead_events.id as event_id', 'event_name', 'event_payload', 'created_at', 'sequence'])
+    .where('lead_events.id', '=', (eb) => eb.fn.any(eb.val(eventIds)))
+    .where('position', 'is not', null)
+    .$narrowType<Omit<InHistory, 'position'>>()
+    .execute()
+  return new Map(rows.map((row) => [row.event_id, row]))
+}

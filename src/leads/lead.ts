@@ -9,9 +9,12 @@ import {
   anyCloseReasonNames,
   type HoldReason,
   holdReasonNames,
+  type MailRefusal,
+  mailRefusals,
   REFERENCE,
 } from './reasons.ts'
 import type { MilestoneItem } from './referral-state.ts'
+import { openBorrower, openMetadata, openNotes } from './sealed-lead.ts'
 
 export const Lead = defineEntity({
   name: 'Lead',
@@ -22,7 +25,7 @@ export const Lead = defineEntity({
     partnerLeadId: p.text().nullable(),
     /** Who the borrower is: name, email address and phone number, sealed; null once they are erased. */
     personal: p.text().nullable(),
-    /** By which staff find a lead, and create-lead another of the same borrower: a keyed hash of its email address, under the key that `personal` is sealed with. */
+    /** A keyed hash of the email address, under the key that `personal` is sealed with: staff find a lead by it, and create-lead another of the same borrower. */
     emailHash: p.text().nullable(),
     ficoRange: p.text().nullable(),
     loanOfficerId: p.text().nullable(),
@@ -40,7 +43,11 @@ export const Lead = defineEntity({
     /** Seconds by which the lead's clock runs ahead: sandbox only, forward only. */
     clockOffset: p.integer().default(0),
     workflowStartedAt: instant().nullable(),
+    onboardingClaimedAt: instant().nullable(),
+    /** Only one process sends the onboarding mail until then; from then on, or without it, another may. */
+    onboardingSendingUntil: instant().nullable(),
     onboardingSentAt: instant().nullable(),
+    onboardingRefused: p.text().$type<MailRefusal>().nullable(),
     closedAt: instant().nullable(),
     closeReason: p.text().$type<AnyCloseReason>().nullable(),
     erasedAt: instant().nullable(),
@@ -61,6 +68,7 @@ export const Lead = defineEntity({
     { name: 'leads_personal_check', expression: 'personal is not null or erased_at is not null' },
     { name: 'leads_held_check', expression: '(held_at is null) = (hold_reason is null)' },
     { name: 'leads_closed_check', expression: '(closed_at is null) = (close_reason is null)' },
+    { name: 'leads_onboarding_refused_check', expression: oneOf('onboarding_refused', mailRefusals) },
     { name: 'leads_close_reason_check', expression: oneOf('close_reason', anyCloseReasonNames) },
     { name: 'leads_hold_reason_check', expression: oneOf('hold_reason', holdReasonNames) },
     {
@@ -121,20 +129,52 @@ export const leadRequest = raw<string | null>`(
   select request_id from deliveries where lead_id = leads.id and sequence = 1
 )`
 
-const REMEMBERED = 10_000
+/** Whether a partner has such a lead, and it is not erased. */
+export async function ownsLead(sql: Sql, partnerId: number, leadId: number): Promise<boolean> {
+  const lead = sql.selectFrom('leads').select('id').where('id', '=', leadId)
+  const own = lead.where('partner_id', '=', partnerId).where('erased_at', 'is', null)
+  return (await own.executeTakeFirst()) !== undefined
+}
 
-/** Looks up a lead's partner, with a cache, because it never changes; `undefined` if there is no such lead. */
-export function leadPartners(sql: Sql): (leadId: number) => Promise<number | undefined> {
-  const partners = new Map<number, number>()
-  return async (leadId) => {
-    const known = partners.get(leadId)
-    if (known !== undefined) return known
-    const lead = sql.selectFrom('leads').select('partner_id').where('id', '=', leadId)
-    const partnerId = (await lead.executeTakeFirst())?.partner_id
-    if (partners.size >= REMEMBERED) partners.clear()
-    if (partnerId !== undefined) partners.set(leadId, partnerId)
-    return partnerId
+/** A lead with all that its row has, sealed; only of this partner and not erased, if a partner is named. */
+export async function findLeadRecord(sql: Sql, leadId: number, partnerId?: number) {
+  return (
+    sql
+      .selectFrom('leads')
+      .innerJoin('partners', 'partners.id', 'leads.partner_id')
+      .selectAll('leads')
+      // on the lead's own clock, as its events are
+      .select([leadsEnd.as('closed_at'), 'partners.name as partner_name'])
+      .where('leads.id', '=', leadId)
+      .$if(partnerId !== undefined, (query) =>
+        query.where('partner_id', '=', partnerId ?? 0).where('erased_at', 'is', null),
+      )
+      .executeTakeFirst()
+  )
+}
+
+export type LeadRecord = NonNullable<Awaited<ReturnType<typeof findLeadRecord>>>
+
+/**
+ * A record with what is sealed in it; one that was erased has no borrower.
+ *
+ * @throws {SealError}
+ */
+export function openLead({ personal, email_hash: _, ...lead }: LeadRecord, keys: readonly Buffer[]) {
+  return {
+    ...lead,
+    borrower: personal === null ? null : openBorrower(lead.id, personal, keys),
+    notes: openNotes(lead.id, lead.notes, keys),
+    metadata: openMetadata(lead.id, lead.metadata, keys),
   }
+}
+
+export type OpenedLead = ReturnType<typeof openLead>
+
+/** A lead's partner; `undefined` if there is no such lead. */
+export async function partnerOf(sql: Sql, leadId: number): Promise<number | undefined> {
+  const lead = sql.selectFrom('leads').select('partner_id').where('id', '=', leadId)
+  return (await lead.executeTakeFirst())?.partner_id
 }
 
 /** Whether a row of `leads` takes no more milestones: it is closed or erased. */
@@ -169,8 +209,8 @@ const selectLead = compiledOnce<{ leadId: number; keys: string[] }>()((sql, valu
 )
 
 /**
- * Locks a lead and reads what is known of it. After a wait for the lock PostgreSQL answers with the row as it is by then
- * and with its events as they were before the wait: then both are read once more.
+ * Locks a lead and reads what is known of it. After a wait for the lock, PostgreSQL answers with the row as it is by then
+ * but with the events as they were before the wait. Then both are read once more.
  */
 export async function lockLead(
   trx: Sql,

@@ -1,20 +1,9 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
-import type { FastifyReply } from 'fastify'
+import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
-import {
-  BEGINNING,
-  createFeedWatch,
-  eventsAfter,
-  faultOfPlace,
-  type FeedPosition,
-  lastEvent,
-  MOST_WAITS,
-} from './event-feed.ts'
 import type { Sql } from '../database/sql.ts'
-import { formatTimestamp } from '../values.ts'
 import { feedCursor, NOW, readFeedCursor, writeFeedCursor } from '../http/cursors.ts'
 import { ApiError, invalidRequest, retryLater } from '../http/errors.ts'
-import { eventShape, eventSchema, feedKinds } from './event-schema.ts'
 import { flag, integer } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import {
@@ -26,9 +15,16 @@ import {
   webhookSequenceOrNone,
   yourLeadId,
 } from '../http/schemas.ts'
+import { formatTimestamp } from '../values.ts'
+import { eventSchema, eventShape, feedKinds } from './event-schema.ts'
+import { BEGINNING, eventsAfter, type FeedPosition, hasPlace, lastEvent } from './event-feed.ts'
 
 /** Below the time after which proxies and clients usually give up. */
 const MOST_SECONDS = 25
+/** Requests of one key that wait at a time, in this process. */
+const MOST_WAITS = 2
+/** How often each of them looks for events. */
+const LOOK_MS = 500
 
 const body = strictBody({
   after: feedCursor
@@ -74,9 +70,7 @@ const schema = operation({
   body,
   bodyExamples: {
     'from the beginning': {},
-    'next page': { after: writeFeedCursor(BEGINNING), limit: 100 },
     'only what happens from now on': { after: 'now' },
-    'with webhooks': { after: writeFeedCursor(BEGINNING), webhooks: true },
     'wait for news': { after: writeFeedCursor(BEGINNING), wait: 25 },
   },
   response: z.object({
@@ -107,36 +101,50 @@ const schema = operation({
   },
   errors: [
     invalidRequest({ field: 'after', problem: 'must be the next of an earlier response, or now' }),
-    lostPlace({ epoch: 28_252_800, txid: '81201', leadId: 1040, position: 2 }),
+    unknownPlace({ epoch: 28_252_800, txid: '81201', lead_id: 1040, position: 2 }),
     tooManyWaits(),
   ],
 })
 
 /** POST /list-events (extension): events of all leads in commit order, for partners without a public address. */
 export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
-  const watch = createFeedWatch(sql)
-  app.addHook('preClose', async () => watch.close())
+  const waitsOfKey = new Map<number, number>()
+  const stopping = new AbortController()
+  app.addHook('preClose', async () => stopping.abort())
   app.post('/list-events', {
     schema,
     handler: async (request, reply) => {
       const { limit, wait, webhooks } = request.body
       const { partnerId, keyId } = request
       const after = await startOf(sql, partnerId, request.body.after)
-      const place = { partnerId, after }
-      const read = () => eventsAfter(sql, partnerId, place.after, limit + 1, { webhooks })
+      const read = () => eventsAfter(sql, partnerId, after, limit + 1, { webhooks })
       let found = await read()
       if (found.length === 0 && wait > 0) {
-        if (!watch.hasRoom(keyId)) throw tooManyWaits()
-        await watch.wait(keyId, place, wait * 1000, goneSignal(reply))
+        const waits = waitsOfKey.get(keyId) ?? 0
+        if (waits >= MOST_WAITS) throw tooManyWaits()
+        waitsOfKey.set(keyId, waits + 1)
+        const end = performance.now() + wait * 1000
+        try {
+          while (
+            found.length === 0 &&
+            performance.now() < end &&
+            !stopping.signal.aborted &&
+            !reply.raw.destroyed
+          ) {
+            await delay(Math.min(LOOK_MS, end - performance.now()))
+            found = await read()
+          }
+        } finally {
+          waitsOfKey.set(keyId, (waitsOfKey.get(keyId) ?? 1) - 1)
+        }
         await app.authenticateAgain(request)
-        found = await read()
       }
       const page = found.slice(0, limit)
       const last = page.at(-1)
       return {
         success: true as const,
         data: page.map(toWire),
-        next: writeFeedCursor(last === undefined ? after : placeOf(last)),
+        next: writeFeedCursor(last ?? after),
         has_more: found.length > limit,
       }
     },
@@ -152,57 +160,26 @@ const toWire = (row: Row) => ({
   lead_id: row.lead_id,
   partner_lead_id: row.partner_lead_id,
   sequence: row.sequence,
-  cursor: writeFeedCursor(placeOf(row)),
+  cursor: writeFeedCursor(row),
   created_at: formatTimestamp(row.created_at),
   ...('body' in row && { webhook_body: row.body }),
 })
 
 async function startOf(sql: Sql, partnerId: number, after: string | null | undefined): Promise<FeedPosition> {
-  if (after === undefined || after === null) return BEGINNING
-  if (after === NOW) return endOf(sql, partnerId)
-  if (after === writeFeedCursor(BEGINNING)) return BEGINNING
+  if (after === undefined || after === null || after === writeFeedCursor(BEGINNING)) return BEGINNING
+  if (after === NOW) return (await lastEvent(sql, partnerId)) ?? BEGINNING
   const place = readFeedCursor(after)
-  const fault = await faultOfPlace(sql, partnerId, place)
-  if (fault === 'foreign') throw foreignPlace(BEGINNING)
-  if (fault !== undefined) throw lostPlace(await endOf(sql, partnerId, place))
-  return place
+  if (await hasPlace(sql, partnerId, place)) return place
+  throw unknownPlace((await lastEvent(sql, partnerId, place)) ?? BEGINNING)
 }
 
-async function endOf(sql: Sql, partnerId: number, notAfter?: FeedPosition): Promise<FeedPosition> {
-  const last = await lastEvent(sql, partnerId, notAfter)
-  return last === undefined ? BEGINNING : placeOf(last)
-}
-
-const placeOf = (row: Pick<Row, 'epoch' | 'txid' | 'lead_id' | 'position'>): FeedPosition => ({
-  epoch: row.epoch,
-  txid: row.txid,
-  leadId: row.lead_id,
-  position: row.position,
-})
-
-/** The cursor's event was lost when the database was restored; it may be there again, with another cursor. */
-function lostPlace(last: FeedPosition): ApiError {
+/** An event that a restored database lost may be there again, with another cursor. */
+function unknownPlace(last: FeedPosition): ApiError {
   const what =
-    'is of an event that our database no longer has: it was restored from a backup, or the sandbox was started anew'
-  return refusedPlace(what, last)
-}
-
-const foreignPlace = (last: FeedPosition) =>
-  refusedPlace('is from another account or deployment, or from a database that this one replaced', last)
-
-function refusedPlace(what: string, last: FeedPosition): ApiError {
+    'is of an event that we do not have: it is from another account or deployment, or the database was restored from a backup'
   const next = writeFeedCursor(last)
   const message = `Invalid request: after ${what}. Continue with the cursor in error.next, "${next}". You may get events that you already have: compare event_id.`
   return new ApiError('INVALID_PAYLOAD', message, {}, { fields: [{ field: 'after', problem: what }], next })
-}
-
-/** Aborts when the client has gone: `request.signal` only tells of one that goes while it sends. */
-function goneSignal({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  raw.once('close', () => gone.abort())
-  // it may have gone while the database was asked
-  if (raw.destroyed) gone.abort()
-  return gone.signal
 }
 
 function tooManyWaits(): ApiError {

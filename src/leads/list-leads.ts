@@ -23,79 +23,6 @@ import { type MilestoneName, statuses } from './milestones.ts'
 export const leadDeliveries = ['ok', 'failing', 'held'] as const
 export type LeadDelivery = (typeof leadDeliveries)[number]
 
-export interface LeadFilter {
-  /** Leads with smaller ids only: those that are older. */
-  before?: number
-  status?: MilestoneName
-  partnerLeadId?: string
-  /** What `partner_lead_id` begins with. */
-  prefix?: string
-  delivery?: Exclude<LeadDelivery, 'ok'>
-  isClosed?: boolean
-  limit: number
-}
-
-/** A partner's leads, newest first, without personal data. */
-export async function leadPage(sql: Sql, partnerId: number, filter: LeadFilter) {
-  const { before, status, partnerLeadId, prefix, delivery, isClosed, limit } = filter
-  return sql
-    .selectFrom('leads')
-    .innerJoin('endpoints', 'endpoints.partner_id', 'leads.partner_id')
-    .select(['leads.id as lead_id', 'partner_lead_id', 'leads.status', 'leads.created_at', 'updated_at'])
-    .select([raw<boolean>`closed_at is not null`.as('closed'), leadsEnd.as('closed_at')])
-    .select(openWebhooks.as('open_deliveries'))
-    .select(deliveryOf.as('delivery'))
-    .where('leads.partner_id', '=', partnerId)
-    .where('leads.erased_at', 'is', null)
-    .$if(before !== undefined, (query) => query.where('leads.id', '<', before ?? 0))
-    .$if(status !== undefined, (query) => query.where('leads.status', '=', status ?? 'lead_received'))
-    .$if(partnerLeadId !== undefined, (query) => query.where('partner_lead_id', '=', partnerLeadId ?? ''))
-    .$if(prefix !== undefined, (query) => query.where(beginsWith(prefix ?? '')))
-    .$if(isClosed !== undefined, (query) =>
-      query.where('closed_at', isClosed === true ? 'is not' : 'is', null),
-    )
-    .$if(delivery !== undefined, (query) =>
-      query
-        .where('leads.id', 'in', waitingOf(sql, partnerId, delivery === 'failing'))
-        .where(raw<boolean>`(endpoints.state = 'paused') = ${delivery === 'held'}`),
-    )
-    .orderBy('leads.id', 'desc')
-    .limit(limit)
-    .execute()
-}
-
-/** After every other character: text that begins with a prefix comes before the prefix with this. */
-const LAST_CHARACTER = '\u{10FFFF}'
-
-/** As the index compares, byte by byte; `like` would find its bounds only where it knows the value when it plans. */
-const beginsWith = (prefix: string) =>
-  raw<boolean>`partner_lead_id ~>=~ ${prefix} and partner_lead_id ~<~ ${prefix + LAST_CHARACTER}`
-
-const openWebhooks = raw<number>`(
-  select count(*)::int from deliveries where deliveries.lead_id = leads.id and state = 'pending'
-)`
-
-const deliveryOf = raw<LeadDelivery>`(
-  select case
-    when count(*) = 0 then 'ok'
-    when endpoints.state = 'paused' then 'held'
-    when max(deliveries.round) = endpoints.round then 'failing'
-    else 'ok'
-  end
-  from deliveries where deliveries.lead_id = leads.id and deliveries.state = 'pending'
-)`
-
-/** Leads with open webhooks: few, found by the partner's open deliveries instead of by all of its leads. */
-function waitingOf(sql: Sql, partnerId: number, onlyFailing: boolean) {
-  return sql
-    .selectFrom('deliveries')
-    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
-    .select('lead_id')
-    .where('deliveries.partner_id', '=', partnerId)
-    .where('deliveries.state', '=', 'pending')
-    .$if(onlyFailing, (query) => query.whereRef('deliveries.round', '=', 'endpoints.round'))
-}
-
 const leadSummary = z
   .object({
     lead_id: ofLead,
@@ -185,37 +112,82 @@ export const listLeads: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql 
   app.post('/list-leads', {
     schema,
     handler: async (request) => {
-      const { limit, after, status, closed, delivery } = request.body
-      const { partner_lead_id: partnerLeadId, partner_lead_id_prefix: prefix } = request.body
-      const found = await leadPage(sql, request.partnerId, {
-        limit: limit + 1,
-        ...(typeof after === 'number' && { before: after }),
-        ...(status !== undefined && { status }),
-        ...(closed !== undefined && { isClosed: closed }),
-        ...(delivery !== undefined && { delivery }),
-        ...(partnerLeadId !== undefined && { partnerLeadId }),
-        ...(prefix !== undefined && { prefix }),
-      })
-      const page = found.slice(0, limit)
-      return {
-        success: true as const,
-        data: page.map(toWire),
-        next: found.length > limit ? (page.at(-1)?.lead_id ?? null) : null,
-      }
+      const { limit, ...filter } = request.body
+      const found = await leadPage(sql, request.partnerId, { ...filter, limit: limit + 1 })
+      const page = found.slice(0, limit).map((row) => ({
+        ...row,
+        closed_at: row.closed_at && formatTimestamp(row.closed_at),
+        created_at: formatTimestamp(row.created_at),
+        updated_at: formatTimestamp(row.updated_at),
+      }))
+      const next = found.length > limit ? (page.at(-1)?.lead_id ?? null) : null
+      return { success: true as const, data: page, next }
     },
   })
 }
 
-type Row = Awaited<ReturnType<typeof leadPage>>[number]
+/** As the request has it. */
+export interface LeadFilter {
+  after?: number | null | undefined
+  status?: MilestoneName | undefined
+  partner_lead_id?: string | undefined
+  partner_lead_id_prefix?: string | undefined
+  delivery?: Exclude<LeadDelivery, 'ok'> | undefined
+  closed?: boolean | undefined
+  limit: number
+}
 
-const toWire = (row: Row) => ({
-  lead_id: row.lead_id,
-  partner_lead_id: row.partner_lead_id,
-  status: row.status,
-  closed: row.closed,
-  open_deliveries: row.open_deliveries,
-  delivery: row.delivery,
-  closed_at: row.closed_at && formatTimestamp(row.closed_at),
-  created_at: formatTimestamp(row.created_at),
-  updated_at: formatTimestamp(row.updated_at),
-})
+/** A partner's leads, newest first, without personal data. */
+export async function leadPage(sql: Sql, partnerId: number, filter: LeadFilter) {
+  const { after, status, partner_lead_id, partner_lead_id_prefix: prefix, delivery, closed, limit } = filter
+  let leads = sql
+    .selectFrom('leads')
+    .innerJoin('endpoints', 'endpoints.partner_id', 'leads.partner_id')
+    .select(['leads.id as lead_id', 'partner_lead_id', 'leads.status', 'leads.created_at', 'updated_at'])
+    .select([raw<boolean>`closed_at is not null`.as('closed'), leadsEnd.as('closed_at')])
+    .select([openWebhooks.as('open_deliveries'), deliveryOf.as('delivery')])
+    .where('leads.partner_id', '=', partnerId)
+    .where('leads.erased_at', 'is', null)
+  if (typeof after === 'number') leads = leads.where('leads.id', '<', after)
+  if (status !== undefined) leads = leads.where('leads.status', '=', status)
+  if (partner_lead_id !== undefined) leads = leads.where('partner_lead_id', '=', partner_lead_id)
+  if (prefix !== undefined) leads = leads.where(beginsWith(prefix))
+  if (closed !== undefined) leads = leads.where('closed_at', closed ? 'is not' : 'is', null)
+  if (delivery !== undefined)
+    leads = leads
+      .where('leads.id', 'in', waitingOf(sql, partnerId, delivery === 'failing'))
+      .where(raw<boolean>`(endpoints.state = 'paused') = ${delivery === 'held'}`)
+  return leads.orderBy('leads.id', 'desc').limit(limit).execute()
+}
+
+/** After every other character: text that begins with a prefix comes before the prefix with this. */
+const LAST_CHARACTER = '\u{10FFFF}'
+
+/** As the index compares, byte by byte; `like` would find its bounds only where it knows the value when it plans. */
+const beginsWith = (prefix: string) =>
+  raw<boolean>`partner_lead_id ~>=~ ${prefix} and partner_lead_id ~<~ ${prefix + LAST_CHARACTER}`
+
+const openWebhooks = raw<number>`(
+  select count(*)::int from deliveries where deliveries.lead_id = leads.id and state = 'pending'
+)`
+
+const deliveryOf = raw<LeadDelivery>`(
+  select case
+    when count(*) = 0 then 'ok'
+    when endpoints.state = 'paused' then 'held'
+    when max(deliveries.round) = endpoints.round then 'failing'
+    else 'ok'
+  end
+  from deliveries where deliveries.lead_id = leads.id and deliveries.state = 'pending'
+)`
+
+/** Leads with open webhooks: few, found by the partner's open deliveries instead of by all of its leads. */
+function waitingOf(sql: Sql, partnerId: number, onlyFailing: boolean) {
+  return sql
+    .selectFrom('deliveries')
+    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
+    .select('lead_id')
+    .where('deliveries.partner_id', '=', partnerId)
+    .where('deliveries.state', '=', 'pending')
+    .$if(onlyFailing, (query) => query.whereRef('deliveries.round', '=', 'endpoints.round'))
+}

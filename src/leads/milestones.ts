@@ -1,6 +1,6 @@
 /**
  * The milestones of a borrower's journey, in its order: the one table from which signals, webhooks, the status
- * rule, the entity's check and the API's documentation derive. A migration writes the database's check by hand.
+ * rule, the entity's check and the API's documentation derive. The migration states the database's check by hand.
  *
  * Source: interface specification, section 6, and its documented order of milestones.
  */
@@ -18,28 +18,13 @@ interface MilestoneRule {
   readonly payload: 'lead_received' | 'score_update' | null
 }
 
+/** As most milestones are. */
+const usual = { webhook: true, once: true, status: true, payload: null } as const
+
 export const milestones = {
-  lead_received: {
-    meaning: 'lead was created',
-    webhook: true,
-    once: true,
-    status: true,
-    payload: 'lead_received',
-  },
-  client_account_created: {
-    meaning: 'borrower logged in and completed onboarding',
-    webhook: true,
-    once: true,
-    status: true,
-    payload: null,
-  },
-  credit_scan_completed: {
-    meaning: 'borrower completed credit scan',
-    webhook: true,
-    once: true,
-    status: true,
-    payload: null,
-  },
+  lead_received: { ...usual, meaning: 'lead was created', payload: 'lead_received' },
+  client_account_created: { ...usual, meaning: 'borrower logged in and completed onboarding' },
+  credit_scan_completed: { ...usual, meaning: 'borrower completed credit scan' },
   client_engaged_in_chat: {
     meaning: 'borrower sent messages in chat',
     webhook: false,
@@ -47,33 +32,17 @@ export const milestones = {
     status: false,
     payload: null,
   },
-  contract_signed: {
-    meaning: 'borrower signed the service contract',
-    webhook: true,
-    once: true,
-    status: true,
-    payload: null,
-  },
-  escrow_funded: {
-    meaning: 'borrower funded the escrow account',
-    webhook: true,
-    once: true,
-    status: true,
-    payload: null,
-  },
+  contract_signed: { ...usual, meaning: 'borrower signed the service contract' },
+  escrow_funded: { ...usual, meaning: 'borrower funded the escrow account' },
   score_update: {
+    ...usual,
     meaning: 'credit score update including per-bureau gains',
-    webhook: true,
     once: false,
-    status: true,
     payload: 'score_update',
   },
   mortgage_ready: {
+    ...usual,
     meaning: 'borrower meets credit criteria and is ready to return to the lender',
-    webhook: true,
-    once: true,
-    status: true,
-    payload: null,
   },
 } as const satisfies Record<string, MilestoneRule>
 

@@ -76,12 +76,6 @@ export const newEventId = () => `evt_${newUuid()}`
 export const recordedAt = (eventId: string) =>
   new Date(Number.parseInt(eventId.slice(4, 17).replace('-', ''), 16))
 
-/** What comes with some leads. */
-export interface LeadExtras {
-  /** The request that creates it. */
-  requestId?: string | undefined
-}
-
 /** A request's key, with the answer that a repeat of it gets. */
 interface KeptKey extends KeyedRequest {
   response: string
@@ -117,11 +111,11 @@ const duplicateOf = (partnerId: number, partnerLeadId: string | null, emailHashe
  */
 export async function insertLead(
   { sql, encryptionKeys }: { sql: Sql; encryptionKeys: readonly Buffer[] },
-  { leadId, createdAt }: Pick<ReservedLeadId, 'leadId' | 'createdAt'>,
+  { leadId, createdAt }: ReservedLeadId,
   partnerId: number,
   lead: NewLead,
   toBody: WebhookBody,
-  { kept, requestId }: LeadExtras & { kept?: KeptKey | undefined } = {},
+  { kept, requestId }: { kept?: KeptKey | undefined; requestId?: string | undefined } = {},
 ): Promise<{ eventId: string; duplicateOf: number | null } | undefined> {
   const eventId = newEventId()
   const { partner_lead_id: partnerLeadId } = lead
@@ -163,13 +157,6 @@ export async function insertLead(
   return rows[0] && { eventId, duplicateOf: rows[0].duplicate_of }
 }
 
-/** The stored answer, which is an object, with what only the statement itself finds: last, as a first answer has it. */
-const answered = (
-  response: string,
-  earlierId: RawBuilder<unknown>,
-) => raw<string>`case when ${earlierId} is null then ${response}
-  else left(${response}, -1) || ',"duplicate_of":' || ${earlierId} || '}' end`
-
 function keepKey(
   leadId: number,
   kept: KeptKey,
@@ -177,6 +164,8 @@ function keepKey(
   encryptionKeys: readonly Buffer[],
 ) {
   const requestHash = seal(kept.requestHash, requestHashPlace(leadId), encryptionKeys)
-  const response = answered(kept.response, earlierId)
+  // what only the statement finds stands last in the answer, as in a first answer
+  const response = raw<string>`case when ${earlierId} is null then ${kept.response}
+    else left(${kept.response}, -1) || ',"duplicate_of":' || ${earlierId} || '}' end`
   return raw`key as (${insertKey({ ...kept, requestHash, response, leadId })})`
 }

@@ -55,6 +55,10 @@ export const anyCloseReasonNames = namesOf({ ...closeReasons, ...serviceCloseRea
 export const erasureReasonNames = namesOf(erasureReasons)
 export const holdReasonNames = namesOf(holdReasons)
 
+/** Why a borrower gets no onboarding mail. `address_limit`: the address got as many as an address may. */
+export const mailRefusals = ['address_limit'] as const
+export type MailRefusal = (typeof mailRefusals)[number]
+
 /** A case number, such as `CASE-26-118`. */
 export const REFERENCE = /^[A-Z0-9-]{1,40}$/
 

@@ -1,5 +1,5 @@
 import { REQUEST_ID } from '../values.ts'
-import { type EventPayload, parseScoreGains, simulatedGains, takesPayload } from './event-payloads.ts'
+import { type EventPayload, parseScoreGains, mockGains, takesPayload } from './event-payloads.ts'
 import { furthest, type MilestoneName, milestones } from './milestones.ts'
 import {
   isMocked,
@@ -88,7 +88,6 @@ export function decideMilestones(
     if (recorded !== undefined) return { outcome: 'repeated', eventId: recorded }
     const outcome = admit(after, isClosed, item, isSandbox)
     if (outcome !== 'recorded') return { outcome }
-    if (isSandbox && isFull(after, item)) return { outcome: 'full' }
     const gains = isMocked(item) ? madeUp(mock, events) : item.gains
     const event = place(after, { ...item, ...(gains && { gains }) }, { now, eventId: newEventId() })
     after = standingAfter(after, event)
@@ -100,28 +99,24 @@ export function decideMilestones(
   return { outcomes, events, lead: after }
 }
 
-/** The timer's score updates end with the journey; one that was signalled is a fact all the same. */
+/** The timer's score updates end with the journey, and are as many as the lead's clock has room for. */
 function admit(
-  { status }: LeadStanding,
+  { status, nextPosition }: LeadStanding,
   isClosed: boolean,
   item: MilestoneItem,
   isSandbox: boolean,
 ): RecordingOutcome {
   if (isClosed) return 'closed'
   if (item.simulated && !isSandbox) return 'no_sandbox'
-  return isTimed(item) && status === 'mortgage_ready' ? 'mortgage_ready' : 'recorded'
-}
-
-/** The timer's are as many as the lead's clock has room for. */
-function isFull({ nextPosition }: LeadStanding, item: MilestoneItem): boolean {
-  return nextPosition > MOST_EVENTS && !isTimed(item)
+  if (isTimed(item)) return status === 'mortgage_ready' ? 'mortgage_ready' : 'recorded'
+  return isSandbox && nextPosition > MOST_EVENTS ? 'full' : 'recorded'
 }
 
 /** The gains of the lead's next score update. */
 function madeUp(mock: RecordingTools['mock'], events: readonly NewEvent[]) {
   if (mock === undefined) return undefined
   const before = mock.scoreUpdates + events.filter(({ name }) => name === 'score_update').length
-  return simulatedGains(mock.leadId, before + 1)
+  return mockGains(mock.leadId, before + 1)
 }
 
 /** Gives an event its date, its place in the lead's history, and among its webhooks if it is one. */

@@ -6,24 +6,26 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client'
 import { ApplicationFailure, type SignalDefinition, type UpdateDefinition } from '@temporalio/common'
+import { sql as raw } from 'kysely'
 import {
   closeUpdate,
   LEAD_CLOSED,
-  type MilestoneAnswer,
   type MilestoneRequest,
   milestoneUpdate,
   simulateUpdate,
 } from '../../workflows/messages.ts'
 import type { Sql } from '../database/sql.ts'
+import { countedOf } from '../deliveries/delivery.ts'
 import { isTimeUp } from '../temporal/away.ts'
 import { referralId, TASK_QUEUE } from '../temporal/names.ts'
 import { startAttributes } from '../temporal/search-attributes.ts'
-import { loadReferralState } from './load-referral.ts'
+import { leadRequest } from './lead.ts'
+import type { MilestoneName } from './milestones.ts'
 import type { CloseReason } from './reasons.ts'
-import type { ReferralState, Simulation } from './referral-state.ts'
-import { isUnstarted, markStarted } from './sweep-starts.ts'
+import { type DeliveryFailure, failureReason, type ReferralState, type Simulation } from './referral-state.ts'
+import { endOf } from './score-dates.ts'
 
-/** How long a call may take while Temporal is away: the sweep does from the record what it could not. */
+/** How long a call may take: without a limit, it would wait for as long as Temporal is away. */
 const CALL_LIMIT_MS = 10_000
 
 const DETAILS = `One borrower’s journey, from the referral until 30 days after mortgage_ready. *Current Details* says where it
@@ -32,130 +34,62 @@ stands; the record itself is in PostgreSQL.`
 /** One of the workflow's own signals, or a milestone by its name. */
 type LeadSignal = SignalDefinition<[unknown?]> | string
 
-export interface Referrals {
-  /** Starts the lead's workflow unless it runs, and says so in the record. */
-  start(state: ReferralState): Promise<void>
-  /** Starts it from the record. False when there is no such lead. */
-  startFromRecord(leadId: number): Promise<boolean>
-  /** Starts the workflow of a lead that never had one, from the record, unless another process has done so. */
-  startFirst(leadId: number): Promise<void>
-  /** Sends a signal, after starting the workflow if it does not run. False when there is no such lead. */
-  signal(leadId: number, signal: LeadSignal, argument?: unknown): Promise<boolean>
-  /**
-   * Sends a milestone and answers what became of it. While no worker answers it is left as a signal, which
-   * counts once together with the request: `undefined`. A repeating milestone needs an id for that.
-   */
-  record(leadId: number, request: MilestoneRequest): Promise<MilestoneAnswer | undefined>
-  /**
-   * Sends milestones that are recorded in their order, and starts the workflow if it does not run. While no worker
-   * answers, `unanswered`: they may still come.
-   */
-  simulate(leadId: number, request: Simulation): Promise<MilestoneAnswer[] | 'closed' | 'unanswered'>
-  /**
-   * Has the workflow close the lead once what has arrived is recorded, after starting it if it does not run. While gains are
-   * asked for, it is closed later: the record says whether it is. Rejects if nobody answers: it may still be closed.
-   *
-   * @param id of the request: repeats with the same id are one.
-   */
-  close(leadId: number, reason: CloseReason, id?: string): Promise<void>
-  /**
-   * Sends an update, and starts the workflow if it does not run. `undefined` if the lead is closed, or there is none.
-   *
-   * @param id counts once.
-   */
-  update<Answer, Args extends [unknown?]>(
-    leadId: number,
-    definition: UpdateDefinition<Answer, Args>,
-    args: Args,
-    id?: string,
-  ): Promise<Answer | undefined>
-}
-
 interface Dependencies {
   client: Client
   sql: Sql
   callLimitMs?: number
 }
 
+export type Referrals = ReturnType<typeof createReferrals>
+
 /** The one way in which leads' workflows are started and spoken to. */
-export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: Dependencies): Referrals {
+export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: Dependencies) {
   const limited = <Result>(call: () => Promise<Result>) => client.withDeadline(Date.now() + callLimitMs, call)
 
-  const load = (leadId: number) => loadReferralState(sql, leadId)
-
+  /** Starts the lead's workflow unless it runs, and says so in the record. */
   async function start(state: ReferralState): Promise<void> {
     await limited(() => client.workflow.start('referral', optionsOf(state)))
     await markStarted(sql, state.leadId)
   }
 
+  /** Starts it from the record. False when there is no such lead. */
   async function startFromRecord(leadId: number): Promise<boolean> {
-    const state = await load(leadId)
+    const state = await loadReferralState(sql, leadId)
     if (state !== undefined) await start(state)
     return state !== undefined
   }
 
-  async function startFirst(leadId: number): Promise<void> {
-    if (await isUnstarted(sql, leadId)) await startFromRecord(leadId)
-  }
-
-  /** `send`, or `begin` from the record when its workflow does not run. False when there is no such lead. */
-  async function reach(
-    leadId: number,
-    send: () => Promise<unknown>,
-    begin: (state: ReferralState) => Promise<unknown>,
-  ): Promise<boolean> {
+  /** Sends a signal, and starts the workflow if it does not run. False when there is no such lead. */
+  async function signal(leadId: number, sent: LeadSignal, argument?: unknown): Promise<boolean> {
+    const name = typeof sent === 'string' ? sent : sent.name
+    const signalArgs = argument === undefined ? [] : [argument]
     try {
-      await limited(send)
+      await limited(() => client.workflow.getHandle(referralId(leadId)).signal(name, ...signalArgs))
       return true
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error
     }
-    const state = await load(leadId)
+    const state = await loadReferralState(sql, leadId)
     if (state === undefined) return false
-    await begin(state)
+    const options = { ...optionsOf(state), signal: name, signalArgs }
+    await limited(() => client.workflow.signalWithStart('referral', options))
+    await markStarted(sql, leadId)
     return true
   }
 
-  async function signal(leadId: number, sent: LeadSignal, argument?: unknown): Promise<boolean> {
-    const name = typeof sent === 'string' ? sent : sent.name
-    const signalArgs = argument === undefined ? [] : [argument]
-    return reach(
-      leadId,
-      () => client.workflow.getHandle(referralId(leadId)).signal(name, ...signalArgs),
-      async (state) => {
-        const options = { ...optionsOf(state), signal: name, signalArgs }
-        await limited(() => client.workflow.signalWithStart('referral', options))
-        await markStarted(sql, leadId)
-      },
-    )
-  }
-
-  async function record(leadId: number, request: MilestoneRequest): Promise<MilestoneAnswer | undefined> {
-    let answer: MilestoneAnswer | undefined
-    try {
-      const ask = async () => {
-        const handle = client.workflow.getHandle(referralId(leadId))
-        answer = await handle.executeUpdate(milestoneUpdate, { args: [request] })
-      }
-      await reach(leadId, ask, async (state) => {
-        await start(state)
-        await limited(ask)
-      })
-    } catch (error) {
-      if (!isUnanswered(error)) throw error
-      const { name, ...argument } = request
-      await signal(leadId, name, argument)
-    }
-    return answer
-  }
-
+  /**
+   * Sends an update, and starts the workflow if it does not run. `undefined` if the lead is closed, or there is none.
+   * Rejects if nobody answers in time: a worker may still take the update.
+   *
+   * @param updateId updates with the same id count once.
+   */
   async function update<Answer, Args extends [unknown?]>(
     leadId: number,
     definition: UpdateDefinition<Answer, Args>,
     args: Args,
     updateId?: string,
   ): Promise<Answer | undefined> {
-    const state = await load(leadId)
+    const state = await loadReferralState(sql, leadId)
     if (state === undefined || state.closing) return undefined
     const startWorkflowOperation = new WithStartWorkflowOperation('referral', optionsOf(state))
     const options = { args, startWorkflowOperation, ...(updateId !== undefined && { updateId }) }
@@ -164,6 +98,10 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
     return answer
   }
 
+  /** Sends a milestone and answers what became of it. */
+  const record = (leadId: number, request: MilestoneRequest) => update(leadId, milestoneUpdate, [request])
+
+  /** Sends milestones that are recorded in their order. `unanswered`: they may still be recorded. */
   async function simulate(leadId: number, request: Simulation) {
     try {
       return (await update(leadId, simulateUpdate, [request], request.key)) ?? 'closed'
@@ -174,19 +112,23 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
     }
   }
 
-  const close = (leadId: number, reason: CloseReason, id?: string) =>
-    update(leadId, closeUpdate, [{ reason }], id)
+  /**
+   * Has the workflow close the lead once what has arrived is recorded. While gains are asked for, the lead is closed later:
+   * the record says whether it is.
+   */
+  const close = (leadId: number, reason: CloseReason, updateId?: string) =>
+    update(leadId, closeUpdate, [{ reason }], updateId)
 
-  return {
-    start,
-    startFromRecord,
-    startFirst,
-    signal,
-    record,
-    simulate,
-    close,
-    update,
-  }
+  return { start, startFromRecord, signal, update, record, simulate, close }
+}
+
+async function markStarted(sql: Sql, leadId: number): Promise<void> {
+  await sql
+    .updateTable('leads')
+    .set({ workflow_started_at: raw<Date>`clock_timestamp()` })
+    .where('id', '=', leadId)
+    .where('workflow_started_at', 'is', null)
+    .execute()
 }
 
 /** One run at a time of each lead, however many ask for it; a closed one may come back. */
@@ -206,7 +148,7 @@ function optionsOf(state: ReferralState) {
   }
 }
 
-/** The server keeps a signal for a worker to come; an update it does not. */
+/** Whether nobody answered an update in time. */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isTimeUp(error)
 }
@@ -217,30 +159,84 @@ export function refusalOf(error: unknown): string | undefined {
   return cause instanceof ApplicationFailure ? (cause.type ?? undefined) : undefined
 }
 
-/** Workflow starts at a time, of each API process and of the sweep. A sandbox often shares its processors with Temporal. */
-export const STARTS_IN_FLIGHT = { sandbox: 1, production: 8 }
-
-/**
- * Starts workflows right after create-lead's commit, not awaited by its answer. One beyond `limit` at a
- * time is left to the worker's sweep, so that a Temporal that is slow or away costs the API nothing.
- */
-export function boundedStarts(
-  referrals: Referrals,
-  limit: number,
-  onFailure: (error: unknown, leadId: number) => void,
-) {
-  const inFlight = new Set<Promise<void>>()
+/** A lead's state according to the record: the input of its workflow. */
+export async function loadReferralState(sql: Sql, leadId: number): Promise<ReferralState | undefined> {
+  const lead = await sql
+    .selectFrom('leads')
+    .select(['anchor_at', 'clock_offset', 'closed_at', 'erased_at', 'partner_id', 'last_event_at'])
+    .select(raw<number>`next_sequence - 1`.as('last'))
+    .select(leadRequest.as('requestId'))
+    .select(raw<boolean>`exists (select from deployment where environment = 'sandbox')`.as('isSandbox'))
+    .where('id', '=', leadId)
+    .executeTakeFirst()
+  if (lead === undefined) return undefined
+  const facts = await sql
+    .selectFrom('lead_events')
+    .select([
+      raw<string>`min(id) filter (where position = 1)`.as('firstEventId'),
+      raw<MilestoneName[]>`array_agg(distinct event_name)`.as('seen'),
+      raw<MilestoneName>`(array_agg(event_name order by position desc))[1]`.as('lastEvent'),
+      raw<number | null>`max(score_period)`.as('period'),
+      raw<Date | null>`max(created_at) filter (where event_name = 'mortgage_ready')`.as('readyAt'),
+    ])
+    .where('lead_id', '=', leadId)
+    .where('position', 'is not', null)
+    .executeTakeFirstOrThrow()
+  const open = await firstOpenDelivery(sql, leadId)
   return {
-    offer(state: ReferralState): void {
-      if (inFlight.size >= limit) return
-      const starting = referrals
-        .start(state)
-        .catch((error: unknown) => onFailure(error, state.leadId))
-        .finally(() => inFlight.delete(starting))
-      inFlight.add(starting)
-    },
-    async settled(): Promise<void> {
-      await Promise.all(inFlight)
-    },
+    leadId,
+    partnerId: lead.partner_id,
+    ...(lead.requestId !== null && { requestId: lead.requestId }),
+    firstEventId: facts.firstEventId,
+    seen: facts.seen,
+    lastEvent: facts.lastEvent,
+    lastEventAt: lead.last_event_at.getTime(),
+    anchor: lead.anchor_at?.getTime() ?? null,
+    period: (facts.period ?? 0) + 1,
+    isSandbox: lead.isSandbox,
+    offset: lead.clock_offset * 1000,
+    next: open?.sequence ?? lead.last + 1,
+    last: lead.last,
+    endsAt: endOf(facts.readyAt),
+    closing: lead.closed_at !== null || lead.erased_at !== null,
+    failure: failureOf(open),
   }
+}
+
+function firstOpenDelivery(sql: Sql, leadId: number) {
+  return sql
+    .selectFrom('deliveries')
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('attempts')
+          .select(['status', 'error_code'])
+          .whereRef('attempts.event_id', '=', 'deliveries.event_id')
+          .where('error_code', 'is not', null)
+          .orderBy('number', 'desc')
+          .limit(1)
+          .as('latest'),
+      (join) => join.onTrue(),
+    )
+    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
+    .select(['sequence', 'latest.status', 'latest.error_code'])
+    .select(countedOf('deliveries', 'endpoints').failures.as('failures'))
+    .where('lead_id', '=', leadId)
+    .where('deliveries.state', '=', 'pending')
+    .orderBy('sequence')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+type OpenDelivery = NonNullable<Awaited<ReturnType<typeof firstOpenDelivery>>>
+
+function failureOf(open: OpenDelivery | undefined): DeliveryFailure | null {
+  if (open === undefined || open.failures === 0) return null
+  const { sequence, failures, status, error_code } = open
+  return { sequence, failures, reason: failureReason(status, error_code) }
+}
+
+/** The failure of a lead's first open delivery; `null` if it has not failed. */
+export async function openFailure(sql: Sql, leadId: number): Promise<DeliveryFailure | null> {
+  return failureOf(await firstOpenDelivery(sql, leadId))
 }

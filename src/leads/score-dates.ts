@@ -1,4 +1,4 @@
-import { DAY_MS } from '../values.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../values.ts'
 
 // All dates are milliseconds since the epoch, so that they survive JSON and compare by `<`.
 
@@ -11,11 +11,6 @@ export const LATE_FACTS_MS = 30 * DAY_MS
 /** When a lead ends that is mortgage ready since `readyAt`; `null` before that. */
 export function endOf(readyAt: Date | null): number | null {
   return readyAt === null ? null : readyAt.getTime() + LATE_FACTS_MS
-}
-
-/** Since when a lead is mortgage ready that ends at `endsAt`. */
-export function readyOf(endsAt: number | null): number | null {
-  return endsAt === null ? null : endsAt - LATE_FACTS_MS
 }
 
 /**
@@ -32,4 +27,17 @@ export function scoreDate(anchor: number, period: number): number {
  */
 export function duePeriod(anchor: number, next: number, now: number): number {
   return Math.max(next, Math.floor((now - anchor) / SCORE_PERIOD_MS))
+}
+
+const UNITS = [
+  [DAY_MS, 'day'],
+  [HOUR_MS, 'hour'],
+  [MINUTE_MS, 'minute'],
+] as const
+
+/** How far a lead's clock runs ahead, in the largest unit of which it is one at least. */
+export function aheadText(ms: number): string {
+  const [unit, name] = UNITS.find(([least]) => ms >= least) ?? [1000, 'second']
+  const count = Math.round((ms / unit) * 10) / 10
+  return `${count} ${name}${count === 1 ? '' : 's'}`
 }

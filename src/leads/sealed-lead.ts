@@ -1,5 +1,5 @@
 import { eachField, type OptionalField, requiredFields } from './lead-fields.ts'
-import { addressHash, addressHashes, keyOf, open, seal } from '../seal.ts'
+import { addressHash, keyOf, open, seal } from '../seal.ts'
 
 // Who the borrower is, is one sealed value; notes and each value of the metadata are sealed apart, so that one statement
 // changes them without reading the others. The names of metadata stay readable: the limit on them is counted in SQL.
@@ -28,14 +28,12 @@ export function hashOfBorrower(
   sealed: string,
   keys: readonly Buffer[],
 ): string {
-  return addressHash(email, HASHED, keyOf(sealed, keys))
+  return addressHash(email, keyOf(sealed, keys))
 }
 
-const HASHED = 'addresses of leads'
-
 /** What leads with this address may have: one for each key. */
-export const hashesOfEmail = (email: string, keys: readonly Buffer[]): string[] =>
-  addressHashes(email, HASHED, keys)
+export const hashesOfEmail = (email: string, keys: readonly Buffer[]) =>
+  keys.map((key) => addressHash(email, key))
 
 /** Optional fields as they are stored: notes may say anything about the borrower. */
 export function sealFields<Fields extends Partial<Record<OptionalField, string | null>>>(

@@ -3,46 +3,8 @@ import type { Logger } from 'pino'
 import type { Sql } from '../database/sql.ts'
 import { forEachInFlight, keepTurning } from '../temporal/in-flight.ts'
 import { referralId } from '../temporal/names.ts'
+import type { ReferralState } from './referral-state.ts'
 import type { Referrals } from './referrals.ts'
-
-/**
- * The oldest leads without a recorded workflow start, older than `olderThanMs` and not in `but`, in any order: of those that
- * several workers find, each begins with another one.
- */
-async function unstartedLeads(
-  sql: Sql,
-  { olderThanMs, but, limit }: { olderThanMs: number; but: readonly number[]; limit: number },
-): Promise<number[]> {
-  const oldest = sql
-    .selectFrom('leads')
-    .select('id')
-    .where('workflow_started_at', 'is', null)
-    .where('created_at', '<', raw<Date>`now() - ${olderThanMs} * interval '1 millisecond'`)
-    .$if(but.length > 0, (query) => query.where('id', 'not in', but))
-    .orderBy('created_at')
-    .limit(limit)
-    .as('oldest')
-  const rows = await sql
-    .selectFrom(oldest)
-    .select('id')
-    .orderBy(raw`random()`)
-    .execute()
-  return rows.map((row) => row.id)
-}
-
-export async function isUnstarted(sql: Sql, leadId: number): Promise<boolean> {
-  const unstarted = sql.selectFrom('leads').select('id').where('workflow_started_at', 'is', null)
-  return (await unstarted.where('id', '=', leadId).executeTakeFirst()) !== undefined
-}
-
-export async function markStarted(sql: Sql, leadId: number): Promise<void> {
-  await sql
-    .updateTable('leads')
-    .set({ workflow_started_at: raw<Date>`clock_timestamp()` })
-    .where('id', '=', leadId)
-    .where('workflow_started_at', 'is', null)
-    .execute()
-}
 
 const INTERVAL_MS = 1000
 const PAGE = 200
@@ -53,7 +15,7 @@ const REST_MS = 60_000
 
 interface SweepOptions {
   sql: Sql
-  referrals: Pick<Referrals, 'startFirst'>
+  referrals: Pick<Referrals, 'startFromRecord'>
   /** How many starts are under way at a time. */
   inFlight: number
   log: Logger
@@ -61,17 +23,16 @@ interface SweepOptions {
 }
 
 /**
- * Starts the workflows of leads that a crash or an absent Temporal left out: every second, until `signal` aborts. Each worker
- * does, as a start that is repeated changes nothing. A start that fails is told once until it succeeds.
+ * Starts the workflows of leads that a crash or an absent Temporal left out: every second, until `signal` aborts. Each
+ * worker does, because a repeated start changes nothing. A start that fails is logged once until it succeeds.
  */
 export async function sweepStarts({ sql, referrals, inFlight, log, signal }: SweepOptions): Promise<void> {
   const restUntil = new Map<number, number>()
   const turn = async () => {
     const now = performance.now()
-    const but = [...restUntil].flatMap(([id, until]) => (until > now ? id : []))
-    const ids = await unstartedLeads(sql, { olderThanMs: MIN_AGE_MS, but, limit: PAGE })
-    const start = (id: number) => referrals.startFirst(id)
-    const failed = await forEachInFlight(ids, start, { signal, limit: inFlight })
+    const resting = [...restUntil].flatMap(([id, until]) => (until > now ? id : []))
+    const ids = await unstartedLeads(sql, resting)
+    const failed = await forEachInFlight(ids, referrals.startFromRecord, { signal, limit: inFlight })
     for (const { item: id, error: err } of failed)
       if (!restUntil.has(id))
         log.error(
@@ -86,4 +47,44 @@ export async function sweepStarts({ sql, referrals, inFlight, log, signal }: Swe
   const onFailure = (err: unknown) =>
     log.warn({ err }, 'cannot start workflows that were left out; trying again every second')
   await keepTurning({ everyMs: INTERVAL_MS, turn, onFailure }, { signal })
+}
+
+/** The oldest leads without a started workflow, shuffled, so that several workers begin with different ones. */
+async function unstartedLeads(sql: Sql, resting: readonly number[]): Promise<number[]> {
+  const { rows } = await raw<{ id: number }>`
+    select id from (
+      select id from leads
+      where workflow_started_at is null and id <> all(${resting}::int[])
+        and created_at < now() - ${MIN_AGE_MS} * interval '1 millisecond'
+      order by created_at limit ${PAGE}
+    ) as oldest order by random()`.execute(sql)
+  return rows.map(({ id }) => id)
+}
+
+/** Workflow starts at a time, of each API process and of the sweep. A sandbox often shares its processors with Temporal. */
+export const STARTS_IN_FLIGHT = { sandbox: 1, production: 8 }
+
+/**
+ * Starts workflows right after create-lead's commit, without delaying its answer. Beyond `limit` at a time, starts are
+ * left to the worker's sweep, so that a Temporal that is slow or away costs the API nothing.
+ */
+export function boundedStarts(
+  referrals: Pick<Referrals, 'start'>,
+  limit: number,
+  onFailure: (error: unknown, leadId: number) => void,
+) {
+  const inFlight = new Set<Promise<void>>()
+  return {
+    offer(state: ReferralState): void {
+      if (inFlight.size >= limit) return
+      const starting = referrals
+        .start(state)
+        .catch((error: unknown) => onFailure(error, state.leadId))
+        .finally(() => inFlight.delete(starting))
+      inFlight.add(starting)
+    },
+    async settled(): Promise<void> {
+      await Promise.all(inFlight)
+    },
+  }
 }

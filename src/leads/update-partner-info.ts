@@ -8,71 +8,14 @@ import { ownLeadId, optionalRules, text } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { leadErrors, messageResponse } from '../http/schemas.ts'
 import { type ChangeableField, changeableFields, eachField, requiredFields } from './lead-fields.ts'
-import { leadsChange } from './lead.ts'
-import { ownsLead } from './read-lead.ts'
+import { leadsChange, ownsLead } from './lead.ts'
 import { sealMetadata } from './sealed-lead.ts'
 
 /** The limit of custom fields, without those that the specification names. */
 const MAX_CUSTOM_FIELDS = 50
 const NAMED_FIELDS = ['loan_product', 'property_state']
-
-/** What is not named stays; `null` removes a field. */
-export interface LeadChanges {
-  fields: Partial<Record<ChangeableField, string | null>>
-  metadata: Record<string, string | null>
-}
-
-/**
- * Changes a lead's fields and merges its metadata, in one statement: concurrent changes both count. Metadata of the same
- * name as a changed field goes: it was stored before the lead had the field, and would show again when that is removed.
- */
-export async function updateLead(
-  { sql, encryptionKeys }: { sql: Sql; encryptionKeys: readonly Buffer[] },
-  partnerId: number,
-  leadId: number,
-  { fields, metadata }: LeadChanges,
-): Promise<'updated' | 'unknown' | 'too_many'> {
-  const isEmpty = Object.keys(fields).length + Object.keys(metadata).length === 0
-  if (isEmpty) return (await ownsLead(sql, partnerId, leadId)) ? 'updated' : 'unknown'
-  // before any of them is encrypted
-  if (customFieldsIn(metadata) > MAX_CUSTOM_FIELDS)
-    return (await ownsLead(sql, partnerId, leadId)) ? 'too_many' : 'unknown'
-  const replaced = Object.fromEntries(Object.keys(fields).map((name) => [name, null]))
-  const changes = JSON.stringify({ ...sealMetadata(leadId, metadata, encryptionKeys), ...replaced })
-  const merged = raw<Record<string, string>>`jsonb_strip_nulls(metadata || ${changes}::jsonb)`
-  const fits = raw<boolean>`${MAX_CUSTOM_FIELDS} >= (
-    select count(*) from jsonb_object_keys(${merged}) as field where field <> all(${NAMED_FIELDS}))`
-  const own = await sql
-    .with('own', (cte) =>
-      cte
-        .selectFrom('leads')
-        .select(['id', fits.as('fits')])
-        .where('id', '=', leadId)
-        .where('partner_id', '=', partnerId)
-        .where('erased_at', 'is', null)
-        // as concurrent changes leave it
-        .forNoKeyUpdate(),
-    )
-    .with('changed', (cte) =>
-      cte
-        .updateTable('leads')
-        .from('own')
-        .set({ ...fields, metadata: merged, updated_at: leadsChange })
-        .whereRef('leads.id', '=', 'own.id')
-        .where('own.fits', '=', true),
-    )
-    .selectFrom('own')
-    .select('fits')
-    .executeTakeFirst()
-  if (own === undefined) return 'unknown'
-  return own.fits ? 'updated' : 'too_many'
-}
-
-/** How many a lead has at least, once they are stored. */
-function customFieldsIn(metadata: LeadChanges['metadata']): number {
-  const stored = Object.entries(metadata).filter(([, value]) => value !== null)
-  return stored.filter(([name]) => !NAMED_FIELDS.includes(name)).length
-}
+/** More than a lead can have: what one request sets and removes. */
+const MOST_FIELDS = 200
 
 const IDENTIFIES = 'identifies the borrower and cannot be changed with this call: ask us to correct it'
 const OWN = 'is kept by the service and cannot be set: for a value of yours, take another name'
@@ -87,8 +30,6 @@ const fixedFields: Record<string, string> = {
   created_at: OWN,
   updated_at: OWN,
 }
-/** More than a lead can have: what one request sets and removes. */
-const MOST_FIELDS = 200
 /** Letters with their marks, digits, punctuation, symbols and the space: nothing invisible. */
 const FIELD_NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u
 const PROTOTYPE = '__proto__'
@@ -209,4 +150,49 @@ function faultOf(field: string): string | undefined {
   if (Object.hasOwn(fixedFields, field)) return fixedFields[field]
   if (FIELD_NAME.test(field)) return undefined
   return 'is not a valid name: it must have 1 to 64 printable characters'
+}
+
+/** What is not named stays; `null` removes a field. */
+export interface LeadChanges {
+  fields: Partial<Record<ChangeableField, string | null>>
+  metadata: Record<string, string | null>
+}
+
+/** Changes a lead's fields and merges its metadata, in one statement: concurrent changes both count. */
+export async function updateLead(
+  { sql, encryptionKeys }: { sql: Sql; encryptionKeys: readonly Buffer[] },
+  partnerId: number,
+  leadId: number,
+  { fields, metadata }: LeadChanges,
+): Promise<'updated' | 'unknown' | 'too_many'> {
+  const isEmpty = Object.keys(fields).length + Object.keys(metadata).length === 0
+  if (isEmpty) return (await ownsLead(sql, partnerId, leadId)) ? 'updated' : 'unknown'
+  const changes = JSON.stringify(sealMetadata(leadId, metadata, encryptionKeys))
+  const merged = raw<Record<string, string>>`jsonb_strip_nulls(metadata || ${changes}::jsonb)`
+  const fits = raw<boolean>`${MAX_CUSTOM_FIELDS} >= (
+    select count(*) from jsonb_object_keys(${merged}) as field where field <> all(${NAMED_FIELDS}))`
+  const own = await sql
+    .with('own', (cte) =>
+      cte
+        .selectFrom('leads')
+        .select(['id', fits.as('fits')])
+        .where('id', '=', leadId)
+        .where('partner_id', '=', partnerId)
+        .where('erased_at', 'is', null)
+        // as concurrent changes leave it
+        .forNoKeyUpdate(),
+    )
+    .with('changed', (cte) =>
+      cte
+        .updateTable('leads')
+        .from('own')
+        .set({ ...fields, metadata: merged, updated_at: leadsChange })
+        .whereRef('leads.id', '=', 'own.id')
+        .where('own.fits', '=', true),
+    )
+    .selectFrom('own')
+    .select('fits')
+    .executeTakeFirst()
+  if (own === undefined) return 'unknown'
+  return own.fits ? 'updated' : 'too_many'
 }

@@ -92,12 +92,6 @@ export async function emptyLeads(trx: Sql, leadIds: readonly number[]): Promise<
     .where('id', 'in', leadIds)
     .execute()
   await trx.deleteFrom('idempotency_keys').where('lead_id', 'in', leadIds).execute()
-  await trx
-    .updateTable('onboarding_mails')
-    .set({ address_hash: null })
-    .where('lead_id', 'in', leadIds)
-    .where('address_hash', 'is not', null)
-    .execute()
   await cancelDeliveries(trx, leadIds)
   await trx
     .updateTable('attempts')

@@ -5,8 +5,7 @@ import { nextAttemptAt, nextAttemptOf, shownState } from '../deliveries/list-del
 import { timestamp } from '../http/fields.ts'
 import { stringMap } from '../http/schemas.ts'
 import { eachField, optionalFieldNames, requiredFields } from '../leads/lead-fields.ts'
-import { findOnboardingMail } from '../leads/onboarding-mail.ts'
-import { findWholeLead } from '../leads/read-lead.ts'
+import { findLeadRecord, openLead } from '../leads/lead.ts'
 import { referralId } from '../temporal/names.ts'
 import { formatTimestamp } from '../values.ts'
 
@@ -58,9 +57,9 @@ interface Exporting {
  */
 export async function findExport({ sql, encryptionKeys, leadId, partnerId }: Exporting) {
   return inSnapshot(sql, async (snapshot) => {
-    const lead = await findWholeLead({ sql: snapshot, encryptionKeys }, leadId, partnerId)
-    if (lead === undefined) return undefined
-    const mail = await findOnboardingMail(snapshot, leadId)
+    const record = await findLeadRecord(snapshot, leadId, partnerId)
+    if (record === undefined) return undefined
+    const lead = openLead(record, encryptionKeys)
     const document = {
       about: exportedParts,
       exported_at: new Date(),
@@ -74,7 +73,7 @@ export async function findExport({ sql, encryptionKeys, leadId, partnerId }: Exp
         created_at: lead.created_at,
         updated_at: lead.updated_at,
       },
-      onboarding_email: { sent_at: lead.onboarding_sent_at, not_sent_because: mail?.refused ?? null },
+      onboarding_email: { sent_at: lead.onboarding_sent_at, not_sent_because: lead.onboarding_refused },
       clock: { seconds_ahead: lead.clock_offset },
       score_updates: { since: lead.anchor_at },
       closing: { closed_at: lead.closed_at, reason: lead.close_reason },

@@ -37,14 +37,6 @@ export const retained = {
   },
   /** For as long as partners are promised the stored answer. */
   idempotency_keys: { table: 'idempotency_keys', at: 'created_at', days: 1 },
-  /** For as long as mails to an address are counted. */
-  mailed_addresses: {
-    table: 'onboarding_mails',
-    at: 'claimed_at',
-    days: 1,
-    only: raw`address_hash is not null`,
-    emptied: raw`address_hash = null`,
-  },
   notices: { table: 'notices', at: 'owed_at', days: 90 },
   /** The secrets of a candidate and of the previous URL stay: a switch needs them. */
   secrets: {

@@ -9,7 +9,8 @@ import {
   holdReasons,
   withReference,
 } from '../leads/reasons.ts'
-import { addReason, detailOf, type Given, noSuchLead, requireLead } from '../leads/require-lead.ts'
+import { noSuchLead, requireLead } from '../leads/look-up.ts'
+import { addReason, detailOf, type Given } from '../leads/staff.ts'
 import { type Answer, table } from '../staff/answer.ts'
 import { leadArgument, nounOf } from '../staff/arguments.ts'
 import type { Run, StaffContext } from '../staff/context.ts'

@@ -31,7 +31,7 @@ import {
   webhookSequenceOrNone,
 } from '../http/schemas.ts'
 import { eventName } from '../leads/event-schema.ts'
-import { ownsLead } from '../leads/read-lead.ts'
+import { ownsLead } from '../leads/lead.ts'
 import { createReferrals, isUnanswered, refusalOf } from '../leads/referrals.ts'
 import { isPolling } from '../temporal/away.ts'
 import { referralId } from '../temporal/names.ts'

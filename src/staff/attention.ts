@@ -28,10 +28,9 @@ const rows: Record<string, { next: string; find: (sql: Sql) => RawBuilder<unknow
   'emails not sent for an hour': {
     next: 'read the log of the mail server',
     // those that are tried no more are left out
-    find: () => raw`select leads.partner_id, claimed_at as since
-      from onboarding_mails mail join leads on leads.id = lead_id
-      where onboarding_sent_at is null and refused is null and closed_at is null and erased_at is null
-        and claimed_at between now() - interval '8 days' and now() - interval '1 hour'
+    find: () => raw`select partner_id, onboarding_claimed_at as since from leads
+      where onboarding_sent_at is null and onboarding_refused is null and closed_at is null and erased_at is null
+        and onboarding_claimed_at between now() - interval '8 days' and now() - interval '1 hour'
       union all select partner_id, owed_at from notices
       where sent_at is null and owed_at between now() - interval '7 days' and now() - interval '1 hour'`,
   },
@@ -44,7 +43,7 @@ const rows: Record<string, { next: string; find: (sql: Sql) => RawBuilder<unknow
             and coalesce(longer.expires_at, 'infinity') > now() + interval '14 days'))`,
   },
   'open leads without news for a year': {
-    next: 'lead list --without-news',
+    next: 'lead list',
     find: (sql) =>
       raw`select partner_id, last_event_at as since from (${leadsWithoutNews(sql, MOST_COUNTED)}) as leads`,
   },

@@ -3,7 +3,6 @@ import { ConfigError, readConfig, readTemporal } from '../config.ts'
 import { otherSchema } from '../database/schema.ts'
 import { addDeliveryCommands } from '../deliveries/staff.ts'
 import { addEndpointCommands } from '../endpoints/staff.ts'
-import { addFindCommand } from '../leads/staff-find.ts'
 import { addLeadCommands, addMilestoneCommand } from '../leads/staff.ts'
 import { addKeyCommands, addPartnerCommands } from '../partners/staff.ts'
 import { addEncryptionCommands } from '../privacy/encryption.ts'
@@ -20,7 +19,6 @@ import { failureOf, Refusal } from './refusal.ts'
 /** What a room adds, in the order of the help. */
 const commands = [
   addAttentionCommand,
-  addFindCommand,
   addPartnerCommands,
   addKeyCommands,
   addEndpointCommands,

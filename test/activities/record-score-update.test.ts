@@ -4,7 +4,7 @@ import { json } from 'node:stream/consumers'
 import { describe, expect, it } from '@jest/globals'
 import { httpScoreProvider, mockScoreProvider } from '../../activities/record-score-update.ts'
 import { parseScoreGains } from '../../src/leads/event-payloads.ts'
-import { closeLead } from '../../src/leads/closing.ts'
+import { recordClosing } from '../../src/leads/close-lead.ts'
 import { atEnd } from '../support/at-end.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 
@@ -68,7 +68,7 @@ describe('a score update', () => {
     })
     const update = (period: number) => ({ period, dedupeKey: `score_update:${period}` })
     expect(await record(leadId, update(1))).toMatchObject({ outcomes: [{ outcome: 'recorded' }] })
-    await closeLead(on.sql, leadId, 'withdrew')
+    await recordClosing(on.sql, leadId, 'withdrew')
     expect(await record(leadId, update(2))).toMatchObject({ outcomes: [{ outcome: 'closed' }] })
     expect(asked).toBe(1)
   })

@@ -42,7 +42,7 @@ const fixed =
     ' ',
   )
 /** Fields of the lead that its partner may change. */
-const theirs: string[] = changeableFields
+const theirs: readonly string[] = changeableFields
 
 describe('whatever is sent', () => {
   let api: Api

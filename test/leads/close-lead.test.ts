@@ -97,15 +97,6 @@ describe('close-lead', () => {
     expect((await post('close-lead', body, { 'idempotency-key': 'with space' })).status).toBe(400)
   })
 
-  it('answers a repeat with when and why the lead was closed first', async () => {
-    const lead = await start()
-    const first = await post('close-lead', { lead_id: lead, reason: 'withdrew' })
-    expect(await post('close-lead', { lead_id: lead, reason: 'duplicate' })).toMatchObject({
-      status: 200,
-      body: first.body,
-    })
-  })
-
   it('is shown beside the data, where no custom field takes its place', async () => {
     const lead = await start()
     await post('update-partner-info', { lead_id: lead, closing: 'mine', closed_at: 'mine' })
@@ -131,10 +122,5 @@ describe('close-lead', () => {
   ])('answers %j with %d', async (body, status, message) => {
     const answer = await post('close-lead', body)
     expect([answer.status, answer.body.error.message]).toEqual([status, expect.stringContaining(message)])
-  })
-
-  it('does not know another partner’s lead', async () => {
-    const other = await leadsOf(service, await service.addPartner()).start()
-    expect((await post('close-lead', { lead_id: other, reason: 'withdrew' })).status).toBe(404)
   })
 })

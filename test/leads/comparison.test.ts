@@ -4,15 +4,12 @@ import type { ReferralView } from '../../workflows/messages.ts'
 import { recordMilestones } from '../../src/leads/record-milestones.ts'
 import { reconcile, refreshOverdue, restartEnded } from '../../src/leads/comparison.ts'
 import { webhookBody } from '../../src/webhooks/body.ts'
-import { breakLead } from '../support/broken-lead.ts'
-import { endpointOf, putEndpoints } from '../support/endpoint-states.ts'
+import { putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import { published } from '../support/published.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { compareNow, hasCompared } from '../support/compared.ts'
-import type { Comparison } from '../../activities/compare-with-record.ts'
-import { HOUR_MS } from '../../src/values.ts'
+import { hasCompared } from '../support/compared.ts'
 
 describe('the record, against the workflows that run', () => {
   let service: Service
@@ -92,15 +89,6 @@ describe('the record, against the workflows that run', () => {
     await service.referrals.close(leadId, 'other')
   })
 
-  it('begins a lead whose workflow is gone together with the signal that finds it so', async () => {
-    const leadId = await started()
-    await handleOf(leadId).terminate()
-    await service.referrals.signal(leadId, 'contract_signed')
-    const { events } = await handleOf(leadId).fetchHistory()
-    expect(events?.[1]?.workflowExecutionSignaledEventAttributes?.signalName).toBe('contract_signed')
-    await arrived(leadId, 2)
-  })
-
   it('leaves a closed lead alone', async () => {
     const leadId = await started()
     await handleOf(leadId).cancel()
@@ -132,12 +120,6 @@ describe('the record, against the workflows that run', () => {
     )
     expect((await reconcile(service)).refreshed).toContain(leadId)
     await listed(`WorkflowId = 'lead-${leadId}' AND LeadStatus = 'contract_signed'`, 1)
-  })
-
-  it('leaves alone a workflow that was just started: what it tells of itself comes a little later', async () => {
-    const leadId = await started('0 s')
-    await recordUnknown(leadId)
-    expect((await reconcile(service)).refreshed).not.toContain(leadId)
   })
 
   it('tells a workflow of a webhook that it does not know of, though its status is the same', async () => {
@@ -180,38 +162,5 @@ describe('the record, against the workflows that run', () => {
     await sql.updateTable('deliveries').set(overdue).where('lead_id', '=', leadId).execute()
     expect(await refreshOverdue(service)).toEqual([leadId])
     await arrived(leadId, 2)
-  })
-
-  it('starts the workflow of an endpoint that has something to do, and tells it to look', async () => {
-    const endpoint = endpointOf(service, partner)
-    await service.sql.updateTable('endpoints').set({ woken_round: 0 }).execute()
-    expect(await compareNow(service)).toMatchObject({ failed: 0 })
-    const { events } = await (await endpoint.workflow()).fetchHistory()
-    expect(events?.[1]?.workflowExecutionSignaledEventAttributes?.signalName).toBe('look')
-    await until(async () => {
-      const { round, woken_round: woken } = await endpoint.row()
-      return round === woken
-    })
-  })
-
-  it('starts every other lead though one cannot be started, and says which', async () => {
-    const broken = await leads.commit()
-    const lost = await started()
-    await breakLead(service.sql, broken)
-    await handleOf(lost).terminate()
-    await listed(`WorkflowId = 'lead-${lost}' AND ExecutionStatus = 'Terminated'`, 1)
-    const heard: number[] = []
-    const onFailure = (_: unknown, leadId: number) => void heard.push(leadId)
-    expect(await reconcile({ ...service, onFailure })).toMatchObject({
-      started: expect.arrayContaining([lost]),
-      failed: [broken],
-    })
-    expect(heard).toEqual([broken])
-  })
-
-  it('compares all leads again within an hour after one failed', async () => {
-    const { allAt, failed } = (await compareNow(service)) as Comparison
-    expect(failed).toBe(1)
-    expect(allAt - Date.now()).toBeLessThan(HOUR_MS)
   })
 })

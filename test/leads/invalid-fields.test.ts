@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from '../support/api.ts'
 import { fieldsOf, openApiDocument } from '../http/openapi-document.ts'
 
@@ -97,11 +96,6 @@ describe('error.fields of INVALID_PAYLOAD', () => {
     expect(message).toMatch(/; and 2995 more\.$/)
   })
 
-  it('names at most 50 fields of one request', async () => {
-    const sent = Object.fromEntries(Array.from({ length: 190 }, (_, index) => [`field_${index}`, index]))
-    expect(await named('update-partner-info', { ...sent, lead_id: 1 })).toHaveLength(50)
-  })
-
   it.each<[string, string, object, string[]]>([
     ['either of two fields', 'sandbox/advance-clock', { lead_id: 1 }, ['days', 'to']],
     ['either of two fields', 'sandbox/simulate-event', { lead_id: 1 }, ['event_name', 'events']],
@@ -112,34 +106,6 @@ describe('error.fields of INVALID_PAYLOAD', () => {
     ['a name without characters', 'update-partner-info', { lead_id: 1, '': 'x' }, ['""']],
   ])('names %s that a route refuses by itself: %s', async (_, path, body, fields) => {
     expect(await named(path, body)).toEqual(fields)
-  })
-
-  it('names the header, if that is wrong', async () => {
-    expect((await refusalOf('create-lead', borrower, { 'idempotency-key': 'ä' })).fields).toEqual([
-      { field: 'Idempotency-Key', problem: 'must have 1 to 255 visible ASCII characters' },
-    ])
-  })
-
-  it('names event_id, if its webhook is not sent', async () => {
-    const leadId = await partner.createLead()
-    await setEndpoint(api.sql, partner.id, { url: 'https://lender.example/now', secret: () => 'unused' })
-    const { data } = (await partner.post('get-deliveries', { lead_id: leadId })).body
-    await api.sql
-      .updateTable('deliveries')
-      .set({ state: 'canceled', settled_at: new Date() })
-      .where('event_id', '=', data[0].event_id)
-      .execute()
-    expect(await named('resend-webhook', { event_id: data[0].event_id })).toEqual(['event_id'])
-  })
-
-  it.each<[string, string | Buffer]>([
-    ['is no JSON', '{"lead_id": '],
-    ['is no object', '[]'],
-    ['is empty', ''],
-    ['is no UTF-8', Buffer.from([0xff])],
-    ['is nested too deep', '['.repeat(40)],
-  ])('is empty if the body %s', async (_, body) => {
-    expect(await named('get-lead', body)).toEqual([])
   })
 
   it.each(posts)('never holds a value: $path', async ({ path, fields }) => {
@@ -157,12 +123,5 @@ describe('error.fields of INVALID_PAYLOAD', () => {
         expect(problem).not.toContain(SENT)
       }
     }
-  })
-
-  it('is absent from other errors', async () => {
-    expect((await partner.post('get-lead', { lead_id: 4711 })).body.error).toEqual({
-      code: 'NOT_FOUND',
-      message: 'Lead not found.',
-    })
   })
 })

@@ -44,11 +44,6 @@ describe('the ids of new leads, in blocks', () => {
     expect(differenceMs(createdAt, Date.now())).toBeLessThan(SLACK_MS)
   })
 
-  it('can be taken in a transaction', async () => {
-    const { leadId } = await sql.transaction().execute((trx) => leadIds(trx)())
-    expect(leadId).toBeGreaterThan(0)
-  })
-
   it('are each given once to all who ask at the same time', async () => {
     const take = leadIds(sql)
     const places = await Promise.all(Array.from({ length: 200 }, () => take()))

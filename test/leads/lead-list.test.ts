@@ -25,16 +25,16 @@ it.each([true, false])(
     const filters = [
       {},
       { status: 'mortgage_ready' as const },
-      { partnerLeadId: 'L-7' },
-      ...fewOf.map((prefix) => ({ prefix })),
-      { prefix: 'L-' },
-      { prefix: 'M' },
+      { partner_lead_id: 'L-7' },
+      ...fewOf.map((prefix) => ({ partner_lead_id_prefix: prefix })),
+      { partner_lead_id_prefix: 'L-' },
+      { partner_lead_id_prefix: 'M' },
       { delivery: 'failing' as const },
       { delivery: 'held' as const },
-      { status: 'lead_received' as const, before: 1000 },
-      { isClosed: true },
-      { isClosed: false },
-      { isClosed: false, before: 1000 },
+      { status: 'lead_received' as const, after: 1000 },
+      { closed: true },
+      { closed: false },
+      { closed: false, after: 1000 },
     ]
     for (const filter of filters) {
       const read = (database: Sql) => leadPage(database, partnerId, { ...filter, limit: 50 })

@@ -2,14 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { insertLead } from '../support/insert-lead.ts'
-import { closeLead } from '../../src/leads/closing.ts'
 import { putClockAhead } from '../support/clock.ts'
-import { findEvents, findLead } from '../../src/leads/read-lead.ts'
+import { findEvents } from '../../src/leads/get-events.ts'
 import type { Sql } from '../../src/database/sql.ts'
 import { recordMilestones } from '../../src/leads/record-milestones.ts'
-import { loadReferralState } from '../../src/leads/load-referral.ts'
+import { loadReferralState } from '../../src/leads/referrals.ts'
 import type { MilestoneName } from '../../src/leads/milestones.ts'
-import { testKeys } from '../support/test-keys.ts'
 import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { holdRow } from '../support/row-lock.ts'
@@ -65,17 +63,6 @@ describe('recording milestones', () => {
     expect(await sequences(leadId)).toEqual([1, 2, 3])
   })
 
-  it('answers the date of the event that it has just recorded, and with nothing new that of the latest', async () => {
-    const leadId = await newLead()
-    const latest = async () => (await findEvents(sql, partnerId, leadId))?.at(-1)?.created_at.getTime()
-    const first = await record(leadId, item('contract_signed'))
-    expect(first?.lastEventAt).toBe(await latest())
-    await putClockAhead(sql, leadId, DAY)
-    const second = await record(leadId, item('client_engaged_in_chat', 'chat'), item('escrow_funded'))
-    expect(second?.lastEventAt).toBe(await latest())
-    expect((await record(leadId, item('contract_signed')))?.lastEventAt).toBe(second?.lastEventAt)
-  })
-
   it('changes nothing when it is repeated, and says which event it was', async () => {
     const leadId = await newLead()
     const first = await record(leadId, item('contract_signed'))
@@ -114,15 +101,6 @@ describe('recording milestones', () => {
     expect(endsAt).not.toBeNull()
   })
 
-  it('lets the status never go back', async () => {
-    const leadId = await newLead()
-    await record(leadId, item('escrow_funded'))
-    await record(leadId, item('client_account_created'), item('client_engaged_in_chat', 'chat'))
-    expect((await findLead({ sql, encryptionKeys: testKeys }, partnerId, leadId))?.status).toBe(
-      'escrow_funded',
-    )
-  })
-
   it('never lets time run backwards within a lead, whatever its clock did', async () => {
     const leadId = await newLead()
     await putClockAhead(sql, leadId, 45 * DAY)
@@ -132,17 +110,6 @@ describe('recording milestones', () => {
     const times = (await findEvents(sql, partnerId, leadId))?.map((event) => event.created_at.getTime()) ?? []
     expect(times).toEqual(times.toSorted((a, b) => a - b))
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(44 * DAY * 1000)
-  })
-
-  it('refuses the timer’s score update once the borrower is mortgage ready, and takes a signalled one', async () => {
-    const leadId = await newLead()
-    await record(leadId, item('mortgage_ready'))
-    const answer = await record(
-      leadId,
-      item('score_update', 'score_update#1'),
-      item('score_update', 'score_update:x'),
-    )
-    expect(answer?.outcomes.map(({ outcome }) => outcome)).toEqual(['mortgage_ready', 'recorded'])
   })
 
   it('keeps the period of the timer’s score updates, which no other event has', async () => {
@@ -164,18 +131,6 @@ describe('recording milestones', () => {
     const refused = sql.updateTable('lead_events').set({ score_period: 3 }).where('lead_id', '=', leadId)
     for (const { dedupe_key: key } of rows)
       await expect(refused.where('dedupe_key', '=', key).execute()).rejects.toThrow('score_period_check')
-  })
-
-  it('refuses a closed lead', async () => {
-    const leadId = await newLead()
-    await closeLead(sql, leadId, 'withdrew')
-    const answer = await record(leadId, item('contract_signed'))
-    expect(answer).toMatchObject({ outcomes: [{ outcome: 'closed' }], closed: true })
-    expect(await findEvents(sql, partnerId, leadId)).toHaveLength(1)
-  })
-
-  it('knows no lead that is not there', async () => {
-    expect(await record(2_000_000_000, item('contract_signed'))).toBeUndefined()
   })
 
   it('leaves a record from which a workflow can be started again', async () => {

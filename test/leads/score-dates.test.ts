@@ -1,16 +1,10 @@
-import { describe, expect, test } from '@jest/globals'
-import { endOf, readyOf } from '../../src/leads/score-dates.ts'
-import { DAY_MS } from '../../src/values.ts'
+import { expect, it } from '@jest/globals'
+import { aheadText } from '../../src/leads/score-dates.ts'
 
-describe('the end of a lead', () => {
-  test('is thirty days after mortgage_ready', () => {
-    const readyAt = new Date('2026-01-01T10:30:00.123Z')
-    const end = endOf(readyAt)
-    expect(end).toBe(readyAt.getTime() + 30 * DAY_MS)
-    expect(readyOf(end)).toBe(readyAt.getTime())
-  })
-
-  test('is not known before', () => {
-    expect([endOf(null), readyOf(null)]).toEqual([null, null])
-  })
-})
+it.each([
+  [85 * 86_400_000, '85 days'],
+  [86_400_000, '1 day'],
+  [5_400_000, '1.5 hours'],
+  [90_000, '1.5 minutes'],
+  [1000, '1 second'],
+])('a clock that was moved by %d ms is %s ahead', (ms, words) => expect(aheadText(ms)).toBe(words))

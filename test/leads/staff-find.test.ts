@@ -2,13 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { rewrite } from '../../src/privacy/encryption.ts'
-import { find } from '../../src/leads/staff-find.ts'
+import { find } from '../../src/leads/look-up.ts'
+import { onboardingRecipient } from '../../src/leads/onboarding-mail.ts'
+import { correct } from '../../src/leads/staff.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { lackingKeys } from '../../src/seal.ts'
 import { addPartner } from '../../src/partners/partner.ts'
 import { insertLead } from '../support/insert-lead.ts'
-import { contextOf, misuse, staff, withoutTemporal } from '../staff/context.ts'
+import { contextOf, staff, withoutTemporal } from '../staff/context.ts'
 
 const newKey = () => randomBytes(32)
 const text = (keys: Buffer[]) => keys.map((key) => key.toString('base64')).join(',')
@@ -97,35 +99,18 @@ describe('staff find', () => {
     await idsOf('nobody@example.org')
     const rows = await searches()
     expect(rows).toEqual([
-      { ...row, lead_id: id, detail: { lead_ids: [id], found_by: ['lead id'] } },
-      { ...row, lead_id: null, detail: { lead_ids: [other, id], found_by: ['email', 'partner_lead_id'] } },
-      { ...row, lead_id: null, detail: { lead_ids: [], found_by: [] } },
+      { ...row, lead_id: id, detail: { lead_ids: [id] } },
+      { ...row, lead_id: null, detail: { lead_ids: [other, id] } },
+      { ...row, lead_id: null, detail: { lead_ids: [] } },
     ])
     expect(JSON.stringify(rows)).not.toContain('@')
   })
 
-  it('shows nobody whose row could not be written', async () => {
-    const id = await lead()
-    const unwritten = { ...context, recordLook: () => Promise.reject(new Error('PostgreSQL is away')) }
-    await expect(find(unwritten, `${id}`)).rejects.toThrow('PostgreSQL is away')
-  })
-
-  it('lists at most twenty, the newest first, and says that there are more', async () => {
-    const ids: number[] = []
-    for (let count = 0; count < 22; count += 1) ids.push(await lead({ partner_lead_id: 'SAME' }))
-    const { json, text: said } = await find(context, 'SAME', { partner })
-    expect(json).toMatchObject({ is_more: true })
-    expect(json.leads.map(({ lead_id: id }) => id)).toEqual(ids.toReversed().slice(0, 20))
-    expect(said).toContain('Only the newest 20 are listed.')
-  })
-
-  it('says where it looked when it found nothing', async () => {
-    expect(await find(context, 'nobody@example.org')).toMatchObject({
+  it('says how to search when it found nothing', async () => {
+    expect(await find(context, 'Nobody Known')).toMatchObject({
       failed: true,
-      text: 'No lead was found. Looked at: email addresses of leads that are not erased; partner_lead_id of all partners, in the same upper and lower case.',
+      text: expect.stringContaining('Names and phone numbers cannot be searched'),
     })
-    expect((await find(context, 'Nobody Known')).text).toContain('Names and phone numbers cannot be searched')
-    expect((await find(context, 'evt_0195550a-6b8a')).text).toContain('This looks like part of an id')
     for (const given of ['', ' ', 'a\u0000b', 'x'.repeat(501)])
       await expect(find(context, given)).rejects.toThrow('Give 1 to 500 characters')
   })
@@ -178,17 +163,29 @@ describe('staff find', () => {
     expect(await hashOf(id)).toBe(older)
   })
 
-  it('is a command, whose address may come from a file', async () => {
+  it('is a command', async () => {
     const id = await lead({ email: `file${partner}@example.com` })
-    const { code, stdout } = await staff(environment, ['find', `file${partner}@example.com`])
+    const { code, stdout } = await staff(environment, ['lead', 'find', `file${partner}@example.com`])
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: expect.stringMatching(
-        new RegExp(
-          `^lead +${id}\\nfound by +email\\n(.*\\n)*waits for +its workflow, which was not started\\nnext +npm run staff -- workflow rebuild\\n$`,
-        ),
-      ),
+      stdout: expect.stringMatching(new RegExp(`^lead .*\n${id} +${partner}, First Lender`)),
     })
-    expect((await misuse(['find'])).stderr).toContain('text')
+  })
+
+  it('gives a corrected lead its new address, and the audit the names of its fields', async () => {
+    const id = await lead({ email: `typo${partner}@example.com` })
+    const email = `right${partner}@example.com`
+    const args = ['lead', 'correct', `${id}`, '--email', email, '--first-name', 'Augusta']
+    expect(await staff(environment, args)).toMatchObject({
+      code: 0,
+      stdout: `Corrected first_name, email of lead ${id}.\n`,
+    })
+    expect([await idsOf(email), await idsOf(`typo${partner}@example.com`)]).toEqual([[id], []])
+    expect(await onboardingRecipient(database.sql, id, [key])).toMatchObject({ first_name: 'Augusta', email })
+    const audit = database.sql.selectFrom('audit').select('detail').where('action', '=', 'lead.correct')
+    expect(await audit.execute()).toEqual([{ detail: { fields: ['first_name', 'email'] } }])
+    const wrong = await staff(environment, ['lead', 'correct', `${id}`, '--email', 'nobody'])
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('must be a valid email address') })
+    await expect(correct(context, id, {})).rejects.toThrow('Name what to correct')
   })
 })

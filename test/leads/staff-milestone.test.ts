@@ -1,11 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { list as listDeliveries, resend } from '../../src/deliveries/staff.ts'
+import { resend } from '../../src/deliveries/staff.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import * as lead from '../../src/leads/staff.ts'
-import { showLead } from '../../src/leads/staff-show.ts'
-import { requireLead } from '../../src/leads/require-lead.ts'
+import { showLead } from '../../src/leads/look-up.ts'
 import { milestone } from '../../src/leads/staff.ts'
-import { updateLead } from '../../src/leads/update-partner-info.ts'
 import { leadsOf } from '../support/leads.ts'
 import type { Service, TestPartner } from '../support/service.ts'
 import { sharedService } from '../support/shared-service.ts'
@@ -37,8 +35,7 @@ describe('the staff, of a lead', () => {
     context = await contextOf({ ...service.environment, TEMPORAL_UI_URL: 'http://127.0.0.1:8233/' })
   })
 
-  const view = async (id: number) =>
-    (await showLead(context, await requireLead(context.sql, id))).json as unknown as View
+  const view = async (id: number) => (await showLead(context, id)).json as unknown as View
   const arrived = (id: number, count: number) =>
     partner.endpoint.until(() => leads.arrivals(id).length >= count)
   it('record a milestone, once', async () => {
@@ -99,11 +96,6 @@ describe('the staff, of a lead', () => {
     await expect(recording).rejects.toThrow(fault)
   })
 
-  it('have a payload refused that the milestone does not take', async () => {
-    const recording = milestone(context, await leads.commit(), 'contract_signed', { payload: GAINS })
-    await expect(recording).rejects.toThrow('contract_signed has no payload: leave out --payload.')
-  })
-
   it('hear in one line that Temporal is away, and the audit says that nobody knows', async () => {
     const id = await leads.commit()
     const away = withoutTemporal(service.environment.DATABASE_URL)
@@ -136,19 +128,6 @@ describe('the staff, of a lead', () => {
         notes: [{ what: 'contract_signed', why: 'already recorded: nothing changed' }],
       },
     })
-  })
-
-  it('see metadata apart from the fields of the lead', async () => {
-    const id = await leads.commit()
-    const tools = { sql: service.sql, encryptionKeys: service.encryptionKeys }
-    const metadata = { status: 'ours', closed: 'last week' }
-    await updateLead(tools, partner.id, id, { fields: {}, metadata })
-    const { text } = await showLead(context, await requireLead(context.sql, id))
-    expect(text).toMatch(/^status +lead_received$/m)
-    expect(text).toMatch(/^closed +-$/m)
-    expect(text).toMatch(
-      /^metadata +value\n(?:closed +last week\nstatus +ours|status +ours\nclosed +last week)$/m,
-    )
   })
 
   it('close it, and nothing is recorded any more', async () => {
@@ -185,17 +164,5 @@ describe('the staff, of a lead', () => {
     await service.sql.updateTable('deliveries').set({ state: 'canceled' }).where('lead_id', '=', id).execute()
     await expect(resend(context, first!.event_id)).rejects.toThrow('was canceled and cannot be sent')
     await expect(resend(context, 'evt_none')).rejects.toThrow('There is no delivery of evt_none')
-  })
-
-  it('list its deliveries', async () => {
-    const id = await leads.start()
-    await arrived(id, 1)
-    const list = async (options: object) =>
-      (
-        (await listDeliveries(context, { limit: 100, ...options })).json.deliveries as { lead_id: number }[]
-      ).map((row) => row.lead_id)
-    await expect(list({ lead: id })).resolves.toEqual([id])
-    await expect(list({ lead: id, state: 'given_up' })).resolves.toEqual([])
-    expect((await list({ partner: partner.id, limit: 2 }))[0]).toBe(id)
   })
 })

@@ -70,9 +70,9 @@ describe('the sweep', () => {
     await sweepStarts({
       sql: service.sql,
       referrals: {
-        startFirst: (leadId) => {
+        startFromRecord: (leadId) => {
           asked.push(leadId)
-          return referrals.startFirst(leadId)
+          return referrals.startFromRecord(leadId)
         },
       },
       inFlight: 8,

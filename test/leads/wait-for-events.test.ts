@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { sql as raw } from 'kysely'
 import { CACHE_MS } from '../../src/partners/authentication.ts'
 import { recordMilestones } from '../../src/leads/record-milestones.ts'
 import type { MilestoneName } from '../../src/leads/milestones.ts'
@@ -63,15 +62,6 @@ describe('list-events that waits', () => {
     return all.filter((one) => one !== refused.one)
   }
 
-  it('begins with what is yet to come, if asked for events after now', async () => {
-    const { data, next } = await list({ after: 'now' })
-    expect([data, next]).toEqual([[], await newest()])
-    await partner.createLead()
-    const { data: news } = await untilNews(list({ after: next, wait: WAIT_SECONDS }))
-    expect(news.map(({ event_name: name }) => name)).toEqual(['lead_received'])
-    expect(await list({ after: 'now' }, stranger)).toMatchObject({ status: 200, data: [], next: '0-0-0-0' })
-  })
-
   it('answers as soon as there is an event', async () => {
     const after = await newest()
     const answer = untilNews(list({ after, wait: WAIT_SECONDS }))
@@ -81,12 +71,6 @@ describe('list-events that waits', () => {
     const { data, at } = await answer
     expect(data.map(({ event_name: name }) => name)).toEqual(['client_account_created'])
     expect(at - shown).toBeLessThan(SOON_MS)
-  })
-
-  it('answers at once when there are events already', async () => {
-    const { data, ms } = await list({ wait: WAIT_SECONDS })
-    expect(data.length).toBeGreaterThan(0)
-    expect(ms).toBeLessThan(SOON_MS)
   })
 
   it('answers with nothing when the time is over, and where to go on', async () => {
@@ -115,29 +99,6 @@ describe('list-events that waits', () => {
     await record('escrow_funded')
     const { data } = await untilNews(second!.answer)
     expect(data.at(-1)).toMatchObject({ event_name: 'escrow_funded' })
-  })
-
-  it('forgets one whose client is gone before it waits', async () => {
-    const after = await newest()
-    const held = Promise.withResolvers<void>()
-    const holding = api.sql.transaction().execute(async (trx) => {
-      await raw`lock table lead_events in access exclusive mode`.execute(trx)
-      const { rows } = await raw<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx)
-      const waiters = raw`select from pg_stat_activity where ${rows[0]?.pid} = any(pg_blocking_pids(pid))`
-      const gone = new AbortController()
-      const answers = [1, 2].map(() => list({ after, wait: WAIT_SECONDS }, partner, gone.signal))
-      await until(async () => (await waiters.execute(api.sql)).rows.length === 2)
-      gone.abort()
-      await Promise.allSettled(answers)
-      await until(async () => api.logged.filter((line) => line.includes('"status":499')).length >= 2)
-      await held.promise
-    })
-    held.resolve()
-    await holding
-    const began = performance.now()
-    let third = await list({ after, wait: 1 })
-    while (third.status === 429) third = await list({ after, wait: 1 })
-    expect(performance.now() - began).toBeLessThan(SOON_MS)
   })
 
   it('refuses a key that is revoked while it waits, whatever comes', async () => {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { exportedLeadSchema } from '../../src/privacy/exported-lead.ts'
 import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
-import { closeLead } from '../../src/leads/closing.ts'
+import { recordClosing } from '../../src/leads/close-lead.ts'
 import { recordMilestones } from '../../src/leads/record-milestones.ts'
 import { recordAudit } from '../../src/audit.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
@@ -106,7 +106,7 @@ describe('export-lead', () => {
 
   it('says when the lead was closed, as get-lead does', async () => {
     const id = await partner.createLead()
-    await closeLead(api.sql, id, 'withdrew')
+    await recordClosing(api.sql, id, 'withdrew')
     const closed = await partner.readLead(id)
     expect(closed.closed_at).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
     expect((await exported(id)).closing).toEqual({ closed_at: closed.closed_at, reason: 'withdrew' })

@@ -47,7 +47,7 @@ describe('retention', () => {
   })
 
   beforeEach(async () => {
-    await raw`truncate leads, attempts, idempotency_keys, notices, onboarding_mails,
+    await raw`truncate leads, attempts, idempotency_keys, notices,
       endpoint_secrets restart identity cascade`.execute(ownerSql)
     ;({ id: partnerId } = await addPartner(owner.em.fork(), { name: 'First Lender' }))
   })
@@ -109,13 +109,6 @@ describe('retention', () => {
         .execute()
       return async () =>
         (await sql.selectFrom('idempotency_keys').select('key').where('key', '=', key).execute()).length > 0
-    },
-    async mailed_addresses(days) {
-      const leadId = await lead()
-      const mail = { lead_id: leadId, partner_id: partnerId, address_hash: 'hash', claimed_at: daysAgo(days) }
-      await sql.insertInto('onboarding_mails').values(mail).execute()
-      const own = sql.selectFrom('onboarding_mails').select('address_hash').where('lead_id', '=', leadId)
-      return async () => (await own.executeTakeFirstOrThrow()).address_hash !== null
     },
     async notices(days) {
       count += 1

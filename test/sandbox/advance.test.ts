@@ -1,7 +1,7 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { SCORE_PERIOD_MS } from '../../src/leads/score-dates.ts'
-import { loadReferralState } from '../../src/leads/load-referral.ts'
+import { loadReferralState } from '../../src/leads/referrals.ts'
 import { referralId } from '../../src/temporal/names.ts'
 import type { ReferralView } from '../../workflows/messages.ts'
 import { leadsOf } from '../support/leads.ts'

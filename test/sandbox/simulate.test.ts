@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { simulatedGains } from '../../src/leads/event-payloads.ts'
+import { mockGains } from '../../src/leads/event-payloads.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService } from '../support/service.ts'
 import { type SharedService, sharedService } from '../support/shared-service.ts'
@@ -126,7 +126,7 @@ describe('simulate-event', () => {
       events: [{ event_name: 'score_update', event_payload: GAINS }, { event_name: 'score_update' }],
     })
     const payloads = [...first.data.events, ...several.data.events].map((event) => event.event_payload)
-    expect(payloads).toEqual([simulatedGains(lead, 1), GAINS, simulatedGains(lead, 3)])
+    expect(payloads).toEqual([mockGains(lead, 1), GAINS, mockGains(lead, 3)])
   })
 
   it('answers with the event that is there of a milestone that happens once', async () => {

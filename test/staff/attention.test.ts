@@ -55,8 +55,7 @@ describe('staff attention', () => {
     ],
     [
       'emails not sent for an hour',
-      `insert into onboarding_mails (lead_id, partner_id, claimed_at)
-        select id, partner_id, now() - interval '2 hours' from leads`,
+      `update leads set onboarding_claimed_at = now() - interval '2 hours'`,
       `update leads set onboarding_sent_at = now()`,
     ],
     [

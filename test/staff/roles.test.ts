@@ -52,11 +52,11 @@ describe('with a login of their own, staff', () => {
     ['endpoint', 'show', `${partner.id}`],
     ['lead', 'show', `${lead}`],
     ['lead', 'export', `${lead}`],
-    ['find', `lead-${lead}`],
+    ['lead', 'find', `lead-${lead}`],
     ['delivery', 'list', '--partner', `${partner.id}`],
     ['delivery', 'replay', '--partner', `${partner.id}`, '--dry-run'],
     ['workflow', 'rebuild', '--dry-run'],
-    ['lead', 'list', '--without-news'],
+    ['lead', 'list'],
     ['audit', 'list'],
     ['audit', 'export'],
     ['encryption', 'show'],
@@ -122,7 +122,7 @@ describe('with a login of their own, staff', () => {
     const looks = [
       ['lead', 'show', `${lead}`],
       ['lead', 'export', `${lead}`],
-      ['find', `lead-${lead}`],
+      ['lead', 'find', `lead-${lead}`],
     ]
     for (const look of looks)
       expect(await staff(logins.staff, ['--as', 'looker', ...look])).toMatchObject({ code: 0, stderr: '' })
@@ -136,7 +136,7 @@ describe('with a login of their own, staff', () => {
     expect(rows).toEqual([
       { ...row, action: 'lead.show', detail: null },
       { ...row, action: 'lead.export', detail: null },
-      { ...row, action: 'lead.find', detail: { lead_ids: [lead], found_by: ['lead id'] } },
+      { ...row, action: 'lead.find', detail: { lead_ids: [lead] } },
     ])
   })
 

@@ -9,7 +9,7 @@ import { connect } from '../../src/database/orm.ts'
 import { sqlOf } from '../../src/database/sql.ts'
 import { addPartner } from '../../src/partners/partner.ts'
 import { watchReadiness } from '../../src/database/readiness.ts'
-import { closeLead } from '../../src/leads/closing.ts'
+import { recordClosing } from '../../src/leads/close-lead.ts'
 import { otherSchema } from '../../src/database/schema.ts'
 import type { ReferralState } from '../../src/leads/referral-state.ts'
 import { createLogger } from '../../src/observe/log.ts'
@@ -77,7 +77,7 @@ export async function prepareApi({
     },
     startEndpoint: (id) => void requested.push(`endpoint ${id}`),
     erasureLog: undefined,
-    closeLead: async (id, reason) => void (await closeLead(sql, id, reason)),
+    closeLead: async (id, reason) => void (await recordClosing(sql, id, reason)),
     encryptionKeys,
     observeRequest: () => {},
     rateLimit,

@@ -1,5 +1,5 @@
 import { insertLead } from './insert-lead.ts'
-import { findEvents } from '../../src/leads/read-lead.ts'
+import { findEvents } from '../../src/leads/get-events.ts'
 import { eachField, optionalFieldNames } from '../../src/leads/lead-fields.ts'
 import { webhookBody, type WebhookFacts } from '../../src/webhooks/body.ts'
 import type { Service, TestPartner } from './service.ts'

@@ -9,7 +9,7 @@ import { until } from './until.ts'
  */
 export async function holdRow(
   sql: Sql,
-  table: 'leads' | 'lead_events' | 'deliveries' | 'endpoints' | 'partners' | 'onboarding_mails' | 'faults',
+  table: 'leads' | 'lead_events' | 'deliveries' | 'endpoints' | 'partners' | 'faults',
   where: string,
 ) {
   const held = Promise.withResolvers<number>()

@@ -1,6 +1,6 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { loadReferralState } from '../../src/leads/load-referral.ts'
+import { loadReferralState } from '../../src/leads/referrals.ts'
 import { referralId, TASK_QUEUE } from '../../src/temporal/names.ts'
 import { DAY_MS } from '../../src/values.ts'
 import type { ReferralView } from '../../workflows/messages.ts'

@@ -83,7 +83,10 @@ create table leads (
   anchor_at timestamptz,
   clock_offset int not null default 0 check (clock_offset >= 0),
   workflow_started_at timestamptz,
+  onboarding_claimed_at timestamptz,
+  onboarding_sending_until timestamptz,
   onboarding_sent_at timestamptz,
+  onboarding_refused text check (onboarding_refused in ('address_limit')),
   closed_at timestamptz,
   close_reason text check (close_reason in (
     'withdrew', 'unreachable', 'ineligible', 'financed_elsewhere', 'duplicate', 'mistake', 'other', 'mortgage_ready',
@@ -156,17 +159,6 @@ create table idempotency_keys (
 );
 create index idempotency_keys_created_at_index on idempotency_keys (created_at);
 create index idempotency_keys_lead_id_index on idempotency_keys (lead_id);
-
-create table onboarding_mails (
-  lead_id int primary key,
-  partner_id int not null,
-  address_hash text,
-  claimed_at timestamptz not null,
-  sending_until timestamptz,
-  refused text check (refused in ('address_limit'))
-);
-create index onboarding_mails_address_index on onboarding_mails (address_hash, claimed_at) where address_hash is not null;
-create index onboarding_mails_counted_index on onboarding_mails (claimed_at) where address_hash is not null;
 `
 
 /** Webhooks, the requests that they took, and the mails about them. */

@@ -5,7 +5,8 @@ import { findDeliveries } from '../../../src/deliveries/list-deliveries.ts'
 import { BEGINNING, eventsAfter } from '../../../src/leads/event-feed.ts'
 import { leadPage } from '../../../src/leads/list-leads.ts'
 import type { WebhookBody } from '../../../src/leads/new-lead.ts'
-import { findEvents, findLead } from '../../../src/leads/read-lead.ts'
+import { findEvents } from '../../../src/leads/get-events.ts'
+import { findLead } from '../../../src/leads/get-lead.ts'
 import { recordMilestones } from '../../../src/leads/record-milestones.ts'
 import { insertLead } from '../../support/insert-lead.ts'
 import { LEAD } from '../lead.ts'
@@ -53,7 +54,7 @@ export async function hotStatements(
   }
   await measure('get-lead', async (n) => required(await read(PARTNER, leadAt(n))))
   await measure('get-events of 10', async (n) => required(await findEvents(sql, PARTNER, leadAt(n))))
-  await measure('list-leads, 50', (n) => leadPage(sql, PARTNER, { before: leadAt(900 - n), limit: PAGE }))
+  await measure('list-leads, 50', (n) => leadPage(sql, PARTNER, { after: leadAt(900 - n), limit: PAGE }))
   await measure('get-deliveries, 50', () => findDeliveries(sql, { partnerId: PARTNER, limit: PAGE }))
   await measure('list-events, 50', () => eventsAfter(sql, PARTNER, BEGINNING, PAGE))
   await measure('create-lead', () => insertLead(sql, PARTNER, NEW_LEAD, body, encryptionKeys))
