@@ -26,7 +26,7 @@ const house = [
 
 /** What is still imported from above, by the room that does. Whoever turns an import removes it here. */
 const upward: Record<string, string[]> = {
-  deliveries: ['leads/{lead,lead-event,new-lead,event-schema,read-lead,referral-state,require-lead}'],
+  deliveries: ['leads/{lead,lead-event,new-lead,event-schema,referral-state,look-up}'],
   endpoints: [
     'deliveries/{delivery,delivery-states,list-deliveries,resend-webhook,retry-schedule}',
     'leads/{event-schema,new-lead}',

@@ -9,14 +9,13 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import type { UpdateDefinition } from '@temporalio/common'
-import { takesPayload } from '../src/leads/event-payloads.ts'
+import { isShowable, takesPayload } from '../src/leads/event-payloads.ts'
 import {
   milestones,
   type MilestoneName,
   type SignalledMilestone,
   signalledMilestones,
 } from '../src/leads/milestones.ts'
-import { isShowable } from '../src/leads/event-payloads.ts'
 import { closeReasonNames } from '../src/leads/reasons.ts'
 import {
   type MilestoneItem,

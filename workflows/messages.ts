@@ -1,8 +1,13 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 import type { PingOutcome } from '../src/endpoints/endpoint-state.ts'
-import { parseScoreGains, type ScoreGains, takesPayload, unknownGains } from '../src/leads/event-payloads.ts'
+import {
+  listOf,
+  parseScoreGains,
+  type ScoreGains,
+  takesPayload,
+  unknownGains,
+} from '../src/leads/event-payloads.ts'
 import { type MilestoneName, type SignalledMilestone, signalledMilestones } from '../src/leads/milestones.ts'
-import { listOf } from '../src/leads/event-payloads.ts'
 import { type CloseReason, closeReasonNames } from '../src/leads/reasons.ts'
 import {
   type DeliveryFailure,

@@ -1,5 +1,3 @@
-import { FAILING_AFTER } from './delivery-states.ts'
-
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
@@ -22,9 +20,6 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 const totalMs = (delays: readonly number[]) => delays.reduce((sum, delay) => sum + delay)
 
 export const SCHEDULE_DAYS = totalMs(RETRY_DELAYS_MS) / DAY
-
-/** How long after its first attempt a webhook is reported as failing; jitter and `Retry-After` add to it. */
-export const FAILING_AFTER_MINUTES = Math.floor(totalMs(RETRY_DELAYS_MS.slice(0, FAILING_AFTER)) / MINUTE)
 
 /** How long an endpoint may fail without one success before it is paused. */
 export const PAUSE_AFTER_HOURS = 72

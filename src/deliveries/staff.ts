@@ -54,7 +54,7 @@ interface ListOptions {
   limit: number
 }
 
-export async function list({ sql }: StaffContext, { partner, lead, state, limit }: ListOptions) {
+async function list({ sql }: StaffContext, { partner, lead, state, limit }: ListOptions) {
   if (partner !== undefined) await requirePartner(sql, partner)
   if (lead !== undefined) await requireLead(sql, lead, { evenErased: true })
   const states = state && [state]

@@ -19,8 +19,6 @@ export type EndpointPauser = (typeof endpointPausers)[number]
 
 /** State, as staff, partners, mails and the Temporal Web UI show it. */
 export const endpointHealths = ['active', 'failing', 'paused'] as const
-export type EndpointHealth = (typeof endpointHealths)[number]
-
 /** The latest trouble that partner and staff get a mail about and that is not over. */
 export const endpointIncidents = ['failing', 'paused'] as const
 export type EndpointIncident = (typeof endpointIncidents)[number]

@@ -208,7 +208,7 @@ async function readEndpoint(sql: Sql, partnerId: number): Promise<Row> {
 }
 
 /** The state of an endpoint with its reason, and since when. */
-export function healthOf({ state, reason, since, failing_since: failing, recovered_at: recovered }: Health) {
+function healthOf({ state, reason, since, failing_since: failing, recovered_at: recovered }: Health) {
   if (state === 'active' && failing !== null)
     return { health: 'failing' as const, reason: 'attempts_fail', since: failing }
   if (state === 'active' && recovered !== null && recovered > since)

@@ -29,7 +29,7 @@ const MOST_FAULTS = 50
 const MOST_CHARACTERS = 64
 
 /** A name as its sender wrote it, without invisible characters. */
-export function printable(name: string): string {
+function printable(name: string): string {
   const characters = Array.from(name.replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '?'))
   const isLong = characters.length > MOST_CHARACTERS
   return isLong ? `${characters.slice(0, MOST_CHARACTERS).join('')}…` : characters.join('')

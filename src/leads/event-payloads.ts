@@ -27,7 +27,7 @@ function isTimeRemaining(value: unknown): boolean {
 
 const GAIN_FORM = `an integer from -${LARGEST_GAIN} to ${LARGEST_GAIN}`
 const gainNames = ['experian_gain', 'equifax_gain', 'transunion_gain'] as const
-export const gainsFields: readonly string[] = [...gainNames, 'estimated_time_remaining']
+const gainsFields: readonly string[] = [...gainNames, 'estimated_time_remaining']
 
 /**
  * The four fields of a score update, and nothing else that `value` may have; `undefined` when it is anything but
@@ -47,7 +47,7 @@ export function faultOfScoreGains(value: unknown): string | undefined {
 }
 
 /** The fields of gains that are absent or malformed in `value`, each with its form. */
-export function neededGains(value: object): { field: string; form: string }[] {
+function neededGains(value: object): { field: string; form: string }[] {
   const fields = value as Record<string, unknown>
   const needs = gainNames
     .filter((name) => !isGain(fields[name]))

@@ -188,7 +188,7 @@ async function findEvents(sql: Sql, leadId: number) {
 }
 
 /** In the order in which they were made. */
-export async function findLeadAttempts(sql: Sql, leadId: number) {
+async function findLeadAttempts(sql: Sql, leadId: number) {
   return sql
     .selectFrom('attempts')
     .innerJoin('deliveries', 'deliveries.event_id', 'attempts.event_id')

@@ -108,12 +108,12 @@ export const updatePartnerInfo: FastifyPluginAsyncZod<Options> = async (app, opt
       if (outcome === 'too_many') {
         throw invalidPayload(`A lead can have at most ${MAX_CUSTOM_FIELDS} custom fields.`)
       }
-      return { success: true as const, message: isEmpty(sent) ? NOTHING_SENT : 'Lead updated.' }
+      return { success: true as const, message: saysNothing(sent) ? NOTHING_SENT : 'Lead updated.' }
     },
   })
 }
 
-const isEmpty = (sent: object) => Object.values(sent).every((given) => given === undefined)
+const saysNothing = (sent: object) => Object.values(sent).every((given) => given === undefined)
 
 /** Fields of the lead are its columns, where the empty string counts as absent; all others are metadata. */
 function toChanges(sent: Record<string, string | null | undefined>): LeadChanges {

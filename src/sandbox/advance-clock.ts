@@ -235,7 +235,7 @@ export function fewAtATime(most: number, refusal: () => ApiError) {
 }
 
 /** How long a response waits for the clock. */
-export const WAIT_MS = 10_000
+const WAIT_MS = 10_000
 const LOOK_MS = 2000
 
 export interface Clocks {

@@ -47,7 +47,7 @@ export function inSandbox({ environment, client, sql, referrals, sinkBase }: Too
 type Options = RouteDependencies & InSandbox
 
 /** Nothing in production, whatever is given. */
-export const sandboxOf = ({ environment, sandbox }: InSandbox & Pick<Options, 'environment'>) =>
+const sandboxOf = ({ environment, sandbox }: InSandbox & Pick<Options, 'environment'>) =>
   environment === 'sandbox' ? sandbox : undefined
 
 /** The routes by which a partner tries the service without borrowers. */

@@ -38,7 +38,7 @@ describe('staff encryption', () => {
     await requireDeployment(sql, 'sandbox')
     await lackingKeys(sql, [older])
     const target = { url: 'https://lender.example', secret: sealing('whsec_old', [older]) }
-    endpointId = (await setEndpoint(sql, partnerId, target))!.id
+    endpointId = (await setEndpoint(sql, partnerId, target)).id
     context = await contextOf(environment(newer, older))
   })
 
