@@ -38,12 +38,12 @@ describe('a program is not started', () => {
     'while Temporal is away': {
       entry: worker,
       environment: async () => ({ TEMPORAL_ADDRESS: `127.0.0.1:${await anyPort()}`, STARTUP_SECONDS: '0' }),
-      says: /^Temporal does not answer at 127\.0\.0\.1:\d+: start it, or set TEMPORAL_ADDRESS \(.+\)$/,
+      says: /^Temporal does not answer at 127\.0\.0\.1:\d+: start it, or correct TEMPORAL_ADDRESS; it was asked in plain text, .+ \(.+\)$/,
     },
     'where Temporal takes no TLS': {
       entry: worker,
       environment: () => ({ TEMPORAL_TLS: 'true', STARTUP_SECONDS: '0' }),
-      says: /^Temporal at 127\.0\.0\.1:\d+ speaks plain text, and TEMPORAL_TLS, .+: set TEMPORAL_TLS=false, or correct TEMPORAL_ADDRESS$/,
+      says: /^Temporal does not answer at 127\.0\.0\.1:\d+: start it, .+; it was asked in TLS, by TEMPORAL_TLS .+$/,
     },
     'without its namespace': {
       entry: worker,
@@ -65,22 +65,37 @@ describe('a program is not started', () => {
         DATABASE_URL: `postgresql://service:hidden@127.0.0.1:${await anyPort()}/referrals`,
         STARTUP_SECONDS: '0',
       }),
-      says: /^PostgreSQL does not answer at 127\.0\.0\.1:\d+\/referrals: start it, or set DATABASE_URL \(.+\)$/,
+      says: /^PostgreSQL does not answer: start it, or correct DATABASE_URL \(.+127\.0\.0\.1:\d+\)$/,
+    },
+    'with a wrong password': {
+      entry: worker,
+      environment: () => ({ DATABASE_URL: databaseUrl({ password: 'hidden' }), STARTUP_SECONDS: '0' }),
+      says: /^PostgreSQL says: password authentication failed for user "\w+" \(28P01\); correct role and password in DATABASE_URL$/,
     },
     'on a schema that is not migrated': {
       entry: worker,
       environment: async () => ({ DATABASE_URL: await emptyDatabase(), STARTUP_SECONDS: '0' }),
-      says: /^The database’s schema is older than this version needs: run npm run migrate\.$/,
+      says: /^The database’s schema is not the one that this version needs: run npm run migrate\. For npm start, .+$/,
     },
     'on the database of a production': {
       entry: worker,
       environment: async () => ({ DATABASE_URL: await productionDatabase() }),
       says: /^This database belongs to a production deployment, and ENVIRONMENT is sandbox: point DATABASE_URL at the sandbox database, or set ENVIRONMENT=production\.$/,
     },
+    'as an API, on the database of a production': {
+      entry: 'src/server.ts',
+      environment: async () => ({ DATABASE_URL: await productionDatabase() }),
+      says: /^This database belongs to a production deployment, and ENVIRONMENT is sandbox: .+\.$/,
+    },
     'without the key of what is stored': {
       entry: worker,
       environment: () => ({ ENCRYPTION_KEY: randomBytes(32).toString('base64') }),
       says: /^ENCRYPTION_KEY lacks the key [0-9a-f]{8}, under which data is stored: add it after the current one, .+$/,
+    },
+    'without any key': {
+      entry: worker,
+      environment: () => ({ ENCRYPTION_KEY: '' }),
+      says: /^Configuration: ENCRYPTION_KEY is not set\. See docs\/settings\.md\.$/,
     },
     'on a port that is in use': {
       entry: 'src/server.ts',

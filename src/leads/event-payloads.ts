@@ -47,7 +47,7 @@ export function faultOfScoreGains(value: unknown): string | undefined {
 }
 
 /** The fields of gains that are absent or malformed in `value`, each with its form. */
-function neededGains(value: object): { field: string; form: string }[] {
+export function neededGains(value: object): { field: string; form: string }[] {
   const fields = value as Record<string, unknown>
   const needs = gainNames
     .filter((name) => !isGain(fields[name]))

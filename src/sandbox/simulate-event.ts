@@ -17,7 +17,7 @@ import {
   webhookSequenceOrNone,
 } from '../http/schemas.ts'
 import {
-  faultOfScoreGains,
+  neededGains,
   parseScoreGains,
   type ScoreGains,
   takesPayload,
@@ -69,8 +69,9 @@ function refusePayload({ event_name: name, event_payload: payload }: Sent, conte
   const refuse = (message: string) => context.addIssue({ code: 'custom', path: ['event_payload'], message })
   if (!takesPayload(name))
     return refuse(`must be absent: of these milestones, only score_update has a payload, not ${name}`)
-  const fault = faultOfScoreGains(payload)
-  if (fault !== undefined) return refuse(fault)
+  if (typeof payload !== 'object') return refuse('must be an object')
+  for (const { field, form } of neededGains(payload))
+    context.addIssue({ code: 'custom', path: ['event_payload', field], message: `must be ${form}` })
   const keys = unknownGains(payload)
   if (keys.length > 0)
     context.addIssue({ code: 'unrecognized_keys', keys, path: ['event_payload'], message: 'is not a gain' })

@@ -97,8 +97,8 @@ describe('error.fields of INVALID_PAYLOAD', () => {
   })
 
   it.each<[string, string, object, string[]]>([
-    ['either of two fields', 'sandbox/advance-clock', { lead_id: 1 }, ['days', 'to']],
-    ['either of two fields', 'sandbox/simulate-event', { lead_id: 1 }, ['event_name', 'events']],
+    ['the first of two fields', 'sandbox/advance-clock', { lead_id: 1 }, ['days']],
+    ['the first of two fields', 'sandbox/simulate-event', { lead_id: 1 }, ['event_name']],
     ['a URL', 'set-endpoint', { url: 'ftp://lender.example' }, ['url']],
     ['a cursor', 'list-events', { after: '1-1-1-1' }, ['after']],
     ['a field of the lead', 'update-partner-info', { lead_id: 1, status: 'x' }, ['status']],

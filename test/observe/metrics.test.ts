@@ -107,8 +107,6 @@ it.each([
   ['failing', 'the endpoint answered 503', 'failing', 40],
   ['given_up', 'the endpoint answered 503', 'given_up', 40],
   ['paused', 'gone', 'paused', 40],
-  ['paused', 'staff', 'paused_by_staff', 40],
-  ['recovered', null, 'recovered', 30],
 ] as const)('a notice %s (%s) is counted as %s, and logged', async (kind, reason, counted, level) => {
   const lines: string[] = []
   const destination = { write: (line: string) => void lines.push(line) }
