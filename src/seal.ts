@@ -204,7 +204,7 @@ export async function compareKeys(
 
 function remedyFor(lacking: string[]): string {
   const keys = lacking.length === 1 ? `the key ${lacking[0]}` : `the keys ${lacking.join(', ')}`
-  return `ENCRYPTION_KEY lacks ${keys}, under which data is stored: add it after the current one, separated by a comma; if it is lost, see “A lost key” in docs/operations/keys.md`
+  return `ENCRYPTION_KEY lacks ${keys}, under which data is stored: add it after the current one, separated by a comma; if it is lost, see “A wrong key” in docs/operations.md`
 }
 
 /** Keys under which values may be sealed. */

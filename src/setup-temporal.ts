@@ -39,7 +39,7 @@ function readOptions(): boolean {
   try {
     return parseArgs({ options: { 'take-over': { type: 'boolean' } } }).values['take-over'] ?? false
   } catch {
-    return fail('npm run setup-temporal takes --take-over and nothing else: see docs/operations/restores.md.')
+    return fail('npm run setup-temporal takes --take-over and nothing else: see docs/operations.md.')
   }
 }
 

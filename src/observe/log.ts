@@ -11,7 +11,7 @@ interface Options {
 }
 
 /**
- * The process's log, as JSON lines on stdout: docs/operations/log.md lists them. Only the type, message, stack and code of
+ * The process's log, as JSON lines on stdout: see docs/operations.md. Only the type, message, stack and code of
  * an error are logged: a database driver's error has the row in its other fields, and rows are personal data.
  */
 export function createLogger(

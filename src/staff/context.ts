@@ -38,7 +38,7 @@ const NO_KEY =
 
 /** Staff may have a key before the processes do, which could not read what it seals. */
 export const notYetInUse = (key: string) =>
-  `No API or worker has ${key} as its newest key yet: give it to all of them first, and restart them. See docs/operations/keys.md, "Replace the encryption key".`
+  `No API or worker has ${key} as its newest key yet: give it to all of them first, and restart them. See “Rotate the encryption key” in docs/operations.md.`
 
 /** What the commands work with. */
 export type StaffContext = Awaited<ReturnType<typeof openContext>>

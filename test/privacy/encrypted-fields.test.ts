@@ -103,7 +103,7 @@ describe('an API whose ENCRYPTION_KEY lacks one under which data is stored', () 
     expect(await api.sql.selectFrom('encryption_keys').select('id').execute()).toHaveLength(1)
     const said = api.logged.filter((line) => line.includes('ENCRYPTION_KEY'))
     expect(said).toEqual([
-      `ENCRYPTION_KEY lacks the key ${keyId(testKeys[0]!)}, under which data is stored: add it after the current one, separated by a comma; if it is lost, see “A lost key” in docs/operations/keys.md`,
+      `ENCRYPTION_KEY lacks the key ${keyId(testKeys[0]!)}, under which data is stored: add it after the current one, separated by a comma; if it is lost, see “A wrong key” in docs/operations.md`,
     ])
     await api.sql.updateTable('encryption_keys').set({ retired_at: new Date() }).execute()
     expect((await partner.post('create-lead', borrower)).status).toBe(200)

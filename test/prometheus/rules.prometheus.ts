@@ -44,8 +44,7 @@ describe('promtool', () => {
   )
 
   it('sees the query that compares builds keep them apart after a restart in place, and count what occurred once', () => {
-    const [, expr = ''] =
-      /```promql\n([^]*?)```/.exec(readFileSync('docs/operations/metrics-and-limits.md', 'utf8')) ?? []
+    const [, expr = ''] = /```promql\n([^]*?)```/.exec(readFileSync('docs/operations.md', 'utf8')) ?? []
     const series = (labels: string) => `http_request_duration_seconds_count{instance="api-1",${labels}}`
     const comparison = {
       interval: '1m',
