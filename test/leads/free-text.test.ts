@@ -25,7 +25,6 @@ it('a reason in words of one’s own, which would be kept for good, reaches no t
       what: 'close',
       why: expect.stringMatching(/^its reason is not one of withdrew, .*: it counts as other$/),
     },
-    { what: 'close', why: 'of its argument, only reason counts' },
   ])
   const { rows } = await raw<{ name: string }>`
     select tablename::text as name from pg_tables where schemaname = current_schema()`.execute(service.sql)
