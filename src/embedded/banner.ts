@@ -22,7 +22,6 @@ const consoleUrl = (api = '', key: string) => `${api.replace(/\/v1$/, '')}/conso
 export function banner({ variables, demo, dataDirectory }: Sandbox): string {
   const { API_URL: api, TEMPORAL_NAMESPACE: namespace, TEMPORAL_UI_URL: ui } = variables
   const data = path.relative('.', dataDirectory)
-  const lead = { first_name: 'Ada', last_name: 'Miller', email: 'ada@example.com', phone: '+1 555-0100' }
   return `Console: ${consoleUrl(api, demo.key)}
 
 Partner Referral Service: the sandbox is ready.
@@ -41,13 +40,10 @@ Try it in another terminal:
   export API=${api} KEY=${demo.key}
   post() { curl "$API/$1" -H "Authorization: Service-Key $KEY" -H 'Content-Type: application/json' -d "$2"; }
 
-  # create a lead
-  post create-lead '${JSON.stringify(lead)}'
-
-  # its borrower signs the contract: 1 is the lead_id of the answer
+  post create-lead '{"first_name":"Ada","last_name":"Miller","email":"ada@example.com","phone":"+1 555-0100"}'
   post sandbox/simulate-event '{"lead_id":1,"event_name":"contract_signed"}'
 
-  # look at it in the Temporal Web UI: ${ui || '<your Web UI>'}/namespaces/${namespace}/workflows/lead-1
+Look at it in the Temporal Web UI: ${ui || '<your Web UI>'}/namespaces/${namespace}/workflows/lead-1
 
 Ctrl-C stops everything and keeps the data. To start over without it: npm start -- --fresh
 `

@@ -50,10 +50,9 @@ const kept = ['run.sock', 'postgres']
  */
 export function removeUnusable(dataDirectory: string, fresh: boolean): void {
   if (!fresh && existsSync(fileIn(dataDirectory))) return
-  const names = readdirSync(dataDirectory).filter((name) => !kept.includes(name))
-  const files = names.map((name) => path.join(dataDirectory, name))
-  for (const file of [path.join(postgresFolder(dataDirectory), 'data'), ...files])
-    rmSync(file, { recursive: true, force: true })
+  const remove = (...file: string[]) => rmSync(path.join(...file), { recursive: true, force: true })
+  remove(postgresFolder(dataDirectory), 'data')
+  for (const name of readdirSync(dataDirectory)) if (!kept.includes(name)) remove(dataDirectory, name)
 }
 
 /** As root, PostgreSQL runs as another user, who may be unable to reach the data directory. */

@@ -15,17 +15,15 @@ interface DemoEndpointOptions {
 /** What a partner would run: receives webhooks on 127.0.0.1 and verifies them as Standard Webhooks specifies. */
 export async function startDemoEndpoint({ port, secretsOf, print }: DemoEndpointOptions) {
   const server = createServer((request, response) => {
-    const answer = async () => {
-      const { problem, body } = await receive(request, () => secretsOf(url))
+    const answer = ({ problem, body }: Awaited<ReturnType<typeof receive>>) => {
       print(describe(body, problem))
       response.writeHead(problem ? 400 : 200).end()
     }
     // a sender that hangs up halfway has sent no webhook
-    answer().catch(() => response.destroy())
+    receive(request, () => secretsOf(url)).then(answer, () => response.destroy())
   })
   await once(server.listen(port, '127.0.0.1'), 'listening')
-  const { port: listening } = server.address() as AddressInfo
-  const url = `http://127.0.0.1:${listening}/webhooks`
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`
   return { url, server }
 }
 

@@ -8,19 +8,15 @@ import { sealing } from '../seal.ts'
 import { generateSecret } from '../webhooks/signature.ts'
 import type { DemoPartner } from './data-directory.ts'
 
-interface DemoOptions {
-  /** The one of the previous start. */
-  previous: DemoPartner | undefined
-  endpointUrl: string
-  encryptionKeys: readonly Buffer[]
-}
-
 /**
  * A partner with a valid sandbox key whose webhooks go to `endpointUrl`. The one of the previous start is kept, with any
  * endpoint that a tester has given it since, unless its key was revoked or has expired.
  */
-export async function provideDemoPartner(orm: Orm, options: DemoOptions): Promise<DemoPartner> {
-  const { previous, endpointUrl, encryptionKeys } = options
+export async function provideDemoPartner(
+  orm: Orm,
+  previous: DemoPartner | undefined,
+  { endpointUrl, encryptionKeys }: { endpointUrl: string; encryptionKeys: readonly Buffer[] },
+): Promise<DemoPartner> {
   const sql = sqlOf(orm)
   const isValid = previous && !('refusal' in (await findKeyOwner(sql, hashOf(previous.key))))
   const { partnerId, key } = isValid ? previous : await makePartner(orm.em.fork())
@@ -46,8 +42,6 @@ export async function secretsOf(sql: Sql, url: string, encryptionKeys: readonly 
 }
 
 async function makePartner(em: Em): Promise<{ partnerId: number; key: string }> {
-  const partner = { name: 'Demo partner', contactEmail: 'partner@example.com' }
-  const { id: partnerId } = await addPartner(em, partner)
-  const { key } = await issueKey(em, partnerId, 'sandbox')
-  return { partnerId, key }
+  const { id } = await addPartner(em, { name: 'Demo partner', contactEmail: 'partner@example.com' })
+  return { partnerId: id, key: (await issueKey(em, id, 'sandbox')).key }
 }

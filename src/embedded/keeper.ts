@@ -11,7 +11,5 @@ for await (const line of createInterface({ input: process.stdin })) {
 for (const [pid, signal] of kept) {
   try {
     process.kill(pid, signal)
-  } catch {
-    // it has ended by itself
-  }
+  } catch {} // it has ended by itself
 }

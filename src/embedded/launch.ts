@@ -116,23 +116,19 @@ const ERROR_LINE = /^\{.*"level":[56]0\b|^(?![{\s]).*(\b(fatal|\w*error):|level=
 
 /** The last error in a log; if there is none, its last line. */
 function lastError(log: string): string {
-  const lines = log.split('\n').filter((line) => line.trim() !== '')
-  const line = lines.findLast((each) => ERROR_LINE.test(each)) ?? lines.at(-1) ?? 'it printed nothing'
-  return /"msg":"(.*?)"[,}]/.exec(line)?.[1] ?? line.trim()
+  const lines = log.trim().split('\n')
+  const line = lines.findLast((each) => ERROR_LINE.test(each)) ?? lines.at(-1)
+  return /"msg":"(.*?)"[,}]/.exec(line ?? '')?.[1] ?? (line?.trim() || 'it printed nothing')
 }
 
 /** The first port from `preferred` on that is free on 127.0.0.1; with 0, any. */
 export async function freePort(preferred: number): Promise<number> {
   for (let port = preferred; port <= 65_535; port++) {
-    const probe = createServer()
-    try {
-      await once(probe.listen({ port, host: '127.0.0.1', exclusive: true }), 'listening')
-      return (probe.address() as AddressInfo).port
-    } catch {
-      // taken
-    } finally {
-      probe.close()
-    }
+    const probe = createServer().listen({ port, host: '127.0.0.1', exclusive: true })
+    const isFree = await once(probe, 'listening').catch(() => false)
+    const address = probe.address() as AddressInfo | null
+    probe.close()
+    if (isFree && address) return address.port
   }
   throw new Error(`No port from ${preferred} on is free on 127.0.0.1.`)
 }

@@ -7,10 +7,7 @@ import type { Readable } from 'node:stream'
 import { callbackify } from 'node:util'
 import { SMTPServer, type SMTPServerSession } from 'smtp-server'
 
-/**
- * A mail server on 127.0.0.1 that delivers nothing: each mail becomes a file in `folder`, named by the time and the
- * first recipient.
- */
+/** A mail server on 127.0.0.1 that delivers nothing: each mail becomes a file in `folder`, named by time and recipient. */
 export async function startMailCatcher(folder: string, port: number) {
   mkdirSync(folder, { recursive: true })
   let count = 0

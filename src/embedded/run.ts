@@ -21,16 +21,13 @@ const socketIn = (dataDirectory: string) => path.relative('.', path.join(dataDir
  * @returns what tells the other commands how to reach the sandbox.
  * @throws {Error} one line that says how to stop the other, if one is running.
  */
-export async function beginRun(
-  dataDirectory: string,
-): Promise<(environment: Record<string, string>) => void> {
+export async function beginRun(dataDirectory: string): Promise<(environment: Run['environment']) => void> {
   mkdirSync(dataDirectory, { recursive: true, mode: 0o700 })
   const other = await findRun(dataDirectory)
   if (other) {
     const { API_URL: api } = other.environment
-    throw new Error(
-      `The sandbox is already ${api ? `running at ${api}` : 'starting, or stopping'}: stop it with Ctrl-C in its terminal, or with kill ${other.pid}.`,
-    )
+    const how = `stop it with Ctrl-C in its terminal, or with kill ${other.pid}`
+    throw new Error(`The sandbox is already ${api ? `running at ${api}` : 'starting, or stopping'}: ${how}.`)
   }
   const run: Run = { pid: process.pid, environment: {} }
   const server = createServer((socket) => {
@@ -50,10 +47,8 @@ export async function runningSandbox(dataDirectory = defaultDataDirectory): Prom
   return { ...(await findRun(dataDirectory))?.environment }
 }
 
-async function findRun(dataDirectory: string): Promise<Run | undefined> {
-  try {
-    return (await json(createConnection(socketIn(dataDirectory)))) as Run
-  } catch {
-    return undefined
-  }
-}
+const findRun = (dataDirectory: string): Promise<Run | undefined> =>
+  json(createConnection(socketIn(dataDirectory))).then(
+    (run) => run as Run,
+    () => undefined,
+  )

@@ -98,7 +98,7 @@ async function prepareDatabase(
 ): Promise<DemoPartner> {
   const { DATABASE_URL, ENCRYPTION_KEY: encryptionKeys } = readConfig('worker', {}, variables)
   const settings = readSettings(dataDirectory)
-  const { demo: previous } = settings
+  const previous = settings.demo
   try {
     // loaded while PostgreSQL starts, because MikroORM takes half a second
     const [{ connect }, { sqlOf }, { migrateDeployment }, { provideDemoPartner, secretsOf }] =
@@ -117,23 +117,21 @@ async function prepareDatabase(
       secretsOf: (url) => secretsOf(sqlOf(orm), url, encryptionKeys),
       print,
     })
-    const demo = await provideDemoPartner(orm, { previous, endpointUrl, encryptionKeys })
+    const demo = await provideDemoPartner(orm, previous, { endpointUrl, encryptionKeys })
     saveSettings(dataDirectory, { ...settings, demo })
     return demo
   } catch (error) {
-    const remedy = environment.DATABASE_URL
-      ? ' Correct DATABASE_URL, or unset it to have a server started.'
-      : ''
-    throw new Error(`PostgreSQL cannot be used: ${(error as Error).message}.${remedy}`, { cause: error })
+    const remedy = environment.DATABASE_URL && ' Correct DATABASE_URL, or unset it to have a server started.'
+    throw new Error(`PostgreSQL cannot be used: ${(error as Error).message}.${remedy ?? ''}`, {
+      cause: error,
+    })
   }
 }
 
 /** Starts a program of the service, `server.ts` or `worker.ts`, as a deployment does, and waits until it serves. */
-export function startService({
-  entry,
-  ...options
-}: Omit<LaunchOptions, 'command' | 'args'> & { entry: string }) {
-  const source = path.join(import.meta.dirname, '..')
-  const args = ['--require', path.join(source, 'preload.cjs'), path.resolve(source, entry)]
-  return launch({ ...options, command: process.execPath, args })
+export function startService(options: Omit<LaunchOptions, 'command' | 'args'> & { entry: string }) {
+  const [preload = '', entry = ''] = ['preload.cjs', options.entry].map((file) =>
+    path.resolve(import.meta.dirname, '..', file),
+  )
+  return launch({ ...options, command: process.execPath, args: ['--require', preload, entry] })
 }

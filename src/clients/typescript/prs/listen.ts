@@ -26,8 +26,6 @@ const HELD_PAUSE_MS = 100
 const FIRST_MS = 5_000
 const ANSWER_MS = 15_000
 const LONGEST_WAIT_S = 60
-/** The longest name of a milestone. */
-const NAME_WIDTH = 22
 
 /** Forwards the webhooks of a sandbox to a receiver on this machine, until it is asked to end. */
 export async function listen(settings: Settings): Promise<void> {
@@ -143,7 +141,7 @@ async function send(url: string, id: string, body: string, secret: string) {
 
 function lineOf(event: FeedEvent, { status, problem, durationMs }: Sent, retryMs = 0): string {
   const at = new Date().toISOString().slice(0, 19).replace('T', ' ')
-  const of = `${event.event_name.padEnd(NAME_WIDTH)}  lead ${event.lead_id}  #${event.sequence}`
+  const of = `${event.event_name.padEnd('client_account_created'.length)}  lead ${event.lead_id}  #${event.sequence}`
   const line = `${at}  ${of}  ${status || '–'}  ${durationMs} ms`
   return problem === undefined
     ? line

@@ -37,8 +37,7 @@ const ended = new AbortController()
 const end = () => ended.abort(new Error('asked to end'))
 // the second one ends it at once
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
-// nobody reads the output any more
-process.stdout.on('error', end)
+process.stdout.on('error', end) // nobody reads it any more
 process.once('uncaughtException', refuse)
 const write = (line: string) => void process.stdout.write(`${line}\n`)
 

@@ -65,10 +65,9 @@ export function openState({ apiKey, baseUrl, state }: { apiKey: string; baseUrl:
 /** Holds a file with this process's number, and takes over one whose process has ended. */
 function lock(file: string): () => void {
   const other = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0
+  const remedy = 'end it, or give this one a folder of its own with --state'
   if (isAlive(other))
-    throw new Refusal(
-      `Another prs listen (process ${other}) forwards the webhooks of this key: end it, or give this one a folder of its own with --state.`,
-    )
+    throw new Refusal(`Another prs listen (process ${other}) forwards the webhooks of this key: ${remedy}.`)
   rmSync(file, { force: true })
   writeFileSync(file, String(process.pid), { flag: 'wx', mode: 0o600 })
   return () => rmSync(file, { force: true })
