@@ -211,11 +211,11 @@ describe('simulate-event', () => {
     ],
     [
       { event_name: 'score_update', event_payload: {} },
-      'event_payload needs experian_gain (an integer from -550 to 550), equifax_gain',
+      'event_payload.experian_gain must be an integer from -550 to 550; event_payload.equifax_gain',
     ],
     [
       { events: [{ event_name: 'score_update', event_payload: { ...GAINS, equifax_gain: 551 } }] },
-      'events[0].event_payload needs equifax_gain (an integer from -550 to 550)',
+      'events[0].event_payload.equifax_gain must be an integer from -550 to 550',
     ],
     [
       { event_name: 'score_update', event_payload: { ...GAINS, ssn: '078-05-1120', name: { first: 'Ada' } } },
