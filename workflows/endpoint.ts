@@ -44,6 +44,8 @@ interface Memory extends Carried {
   pace: ProbePace
   /** Counts what may have changed the record: signals, and the ends of emails and of test requests. */
   looks: number
+  /** A probe was asked for, whatever its date. */
+  probeNow: boolean
   mailing: boolean
   /** The test request that is under way. */
   ping: Promise<PingOutcome | null> | undefined
@@ -58,7 +60,15 @@ export async function endpoint(
   pace: ProbePace = { firstMs: HOUR_MS, longestMs: 24 * HOUR_MS },
   carried: Carried = { since: '', probes: 0, nextProbeAt: 0, woken: { round: 0, leadId: 0 } },
 ): Promise<void> {
-  const memory = setup({ ...carried, endpointId, pace, looks: 0, mailing: false, ping: undefined })
+  const memory = setup({
+    ...carried,
+    endpointId,
+    pace,
+    looks: 0,
+    probeNow: false,
+    mailing: false,
+    ping: undefined,
+  })
   for (;;) {
     const { looks } = memory
     const review = await reviewEndpoint(endpointId)
@@ -68,7 +78,7 @@ export async function endpoint(
     const isProbed = isPaused && review.pausedBy === 'service'
     if (isPaused && review.since !== memory.since) resetProbes(memory, review)
     setCurrentDetails(detailsOf(memory, review))
-    const probeMs = isProbed ? memory.nextProbeAt - Date.now() : Infinity
+    const probeMs = !isProbed ? Infinity : memory.probeNow ? 0 : memory.nextProbeAt - Date.now()
     // for its partner and staff to read: the email about the pause says it, too
     if (isProbed && probeMs > 0 && review.nextProbeAt !== memory.nextProbeAt)
       await setNextProbe(endpointId, review.since, memory.nextProbeAt)
@@ -93,11 +103,11 @@ function setup(memory: Memory): Memory {
   setHandler(lookSignal, () => void (memory.looks += 1), {
     description: 'The record has changed: look at it',
   })
-  const probeNow = () => {
-    memory.nextProbeAt = 0
+  const probeSoon = () => {
+    memory.probeNow = true
     memory.looks += 1
   }
-  setHandler(probeSignal, probeNow, {
+  setHandler(probeSignal, probeSoon, {
     description: 'Try a paused endpoint now, with the oldest webhook that waits',
   })
   setHandler(pingUpdate, async () => (memory.ping ??= ping(memory)), {
@@ -128,6 +138,7 @@ function nextProbe({ pace, probes }: Memory): number {
 
 /** Probes with the oldest held webhook. If that fails, the next probe follows anyway. */
 async function probe(memory: Memory): Promise<void> {
+  memory.probeNow = false
   const outcome = await probeEndpoint(memory.endpointId).catch(() => 'failed')
   if (outcome !== 'nothing') memory.probes += 1
   memory.nextProbeAt = nextProbe(memory)
