@@ -87,7 +87,7 @@ export async function endpoint(
     else if (!isPaused && review.isWaking) await wakeNext(memory)
     else {
       const isBusy = memory.mailing || !allHandlersFinished()
-      if (!isPaused && !isBusy) return
+      if (!isPaused && !isBusy && memory.looks === looks) return
       const looked = () => memory.looks !== looks
       if (isProbed) await condition(looked, probeMs, { summary: `probe ${memory.probes + 1}` })
       else await condition(looked)

@@ -175,7 +175,8 @@ async function readEndpoint(sql: Sql, partnerId: number): Promise<Row> {
         and finished_at is not null and error_code is distinct from 'interrupted'
       order by partner_id desc, id desc limit 1000
     )
-    select e.*, recent.*,
+    select e.url, e.state, e.reason, e.since, e.failing_since, e.recovered_at, e.next_probe_at, e.candidate_url,
+      e.candidate_at, e.certification, recent.*,
       (select count(*)::int from deliveries where partner_id = e.partner_id and state = 'pending') as open_deliveries,
       (
         select json_build_object('at', finished_at, 'status', status, 'error_code', error_code, 'hint', hint)

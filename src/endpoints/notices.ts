@@ -65,6 +65,9 @@ const isNews = raw<boolean>`(url is not null and (
   state = 'paused' and incident is distinct from 'paused' or incident is not null and ${hasRecovered}
 ))`
 
+/** Mails about pauses: a key can pause and resume as often as it likes. */
+const MOST_AN_HOUR = 5
+
 /** Owes the notice for an endpoint's state, if that is news. A failed attempt owes the one that it fails. */
 export async function oweForState(sql: Sql, endpointId: number): Promise<void> {
   await raw`
@@ -74,6 +77,10 @@ export async function oweForState(sql: Sql, endpointId: number): Promise<void> {
     )
     insert into notices (partner_id, kind)
     select partner_id, case state when 'paused' then 'paused' else 'recovered' end from told
+    where state <> 'paused' or ${MOST_AN_HOUR} > (
+      select count(*) from notices n
+      where n.partner_id = told.partner_id and n.kind = 'paused' and n.owed_at > now() - interval '1 hour'
+    )
   `.execute(sql)
 }
 

@@ -120,7 +120,8 @@ export async function showEndpoint({ sql }: StaffContext, partner: number) {
   const name = await requirePartner(sql, partner)
   const view = await viewOf(sql, partner)
   const { recent_attempts: recent, last_error: error, oldest_waiting: oldest, candidate } = view
-  const { id, previous_url: previous } = await findEndpoint(sql, partner)
+  const { id, previous_url, previous_until } = await findEndpoint(sql, partner)
+  const previous = previous_until !== null && previous_until > new Date() ? previous_url : null
   const share = recent.success_rate === null ? '-' : `${Number((recent.success_rate * 100).toFixed(2))}%`
   return {
     json: { partner_id: partner, endpoint_id: id, ...view, previous_url: previous },

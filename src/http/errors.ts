@@ -25,15 +25,10 @@ export const errorCatalogue = {
     status: 409,
     message: 'Our staff paused your endpoint. Contact us to resume it.',
   },
-  ENDPOINT_PAUSED: {
-    status: 409,
-    message:
-      'Your endpoint is paused, so no webhook would be sent. Resume it with POST /v1/resume-endpoint, then try again.',
-  },
   SECRET_REPLACED: {
     status: 409,
     message:
-      'The signing secret of the first response has been replaced since, or its change was canceled. Send the request with a new Idempotency-Key to get another one.',
+      'The signing secret of the first response was replaced afterwards, or the change was canceled. Send the request with a new Idempotency-Key to get another one.',
   },
   LEAD_CLOSED: {
     status: 409,
@@ -46,11 +41,11 @@ export const errorCatalogue = {
   LEAD_FULL: {
     status: 409,
     message:
-      'The lead has as many events as a sandbox records. Create another one with POST /v1/create-lead.',
+      'The lead has reached the sandbox’s limit of 1,000 events. Create another lead with POST /v1/create-lead.',
   },
   CLOCK_MOVING: {
     status: 409,
-    message: 'The lead’s clock is moving already. Wait until it has stopped: get-clock shows where it is.',
+    message: 'The lead’s clock is already moving. Wait until it stops; get-clock shows its position.',
   },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The request body is larger than 64 KiB.' },
   UNSUPPORTED_MEDIA_TYPE: {

@@ -131,7 +131,9 @@ export async function recordClosing(
       .where('closed_at', 'is', null)
       .returning(['partner_id as partnerId', raw<Date>`${leadsEnd}`.as('closedAt')])
       .returning(
-        raw<boolean>`exists (select from audit where lead_id = leads.id and action = 'lead.close')`.as(
+        raw<boolean>`exists (select from audit as begun where begun.lead_id = leads.id
+          and begun.action = 'lead.close' and begun.outcome = 'begun' and not exists (
+            select from audit as ended where ended.begun_id = begun.id and ended.outcome = 'failed'))`.as(
           'isAsked',
         ),
       )

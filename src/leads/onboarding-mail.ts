@@ -68,9 +68,10 @@ export async function claimOnboardingMail(
       )
       update leads set
         onboarding_claimed_at = coalesce(onboarding_claimed_at, clock_timestamp()),
-        onboarding_refused = case when are_many then 'address_limit' end,
+        -- once refused, it stays so: a workflow that begins anew asks again
+        onboarding_refused = case when are_many or onboarding_refused is not null then 'address_limit' end,
         onboarding_sending_until =
-          case when not are_many then clock_timestamp() + ${SENDING_MS} * interval '1 millisecond' end
+          case when not are_many and onboarding_refused is null then clock_timestamp() + ${SENDING_MS} * interval '1 millisecond' end
       from others
       where id = ${leadId} and ${isWelcome} and coalesce(onboarding_sending_until, '-infinity') <= clock_timestamp()
       returning onboarding_refused as refused, onboarding_sending_until::text as lease,

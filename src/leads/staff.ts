@@ -58,7 +58,10 @@ async function listWithoutNews({ sql }: StaffContext) {
     status: 'status',
     'last event': 'last_event_at',
   })
-  return { json: { leads }, text: leads.length === 0 ? 'No lead is without news.' : listed }
+  return {
+    json: { leads },
+    text: leads.length === 0 ? 'Every open lead has had an event in the last year.' : listed,
+  }
 }
 
 /** A parser of what create-lead takes by the same rule. */
@@ -121,7 +124,7 @@ export async function close(context: StaffContext, lead: number, given: Given<Cl
     json: { lead_id: lead, outcome, closed_at: closed ?? null, close_reason: reason },
     text: closed
       ? `Closed lead ${lead}. Open webhooks are still sent. get-lead has closed_at.`
-      : `Lead ${lead} is closed once the scores that were asked for are there: see "lead show ${lead}".`,
+      : `Lead ${lead} will be closed once the score provider has answered: see "lead show ${lead}".`,
   }
 }
 
@@ -215,7 +218,8 @@ export async function milestone(
     const answer = await context.referrals.record(lead, request).catch(refusedByWorkflow)
     const { outcome: answered, event_id } = answer ?? { outcome: 'closed', event_id: null }
     if (answered !== 'accepted' && answered !== 'recorded' && answered !== 'repeated') {
-      const why = answered === 'full' ? 'has as many events as a sandbox records' : `has ended (${answered})`
+      const why =
+        answered === 'full' ? 'has reached the sandbox’s limit of events' : `has ended (${answered})`
       throw new Refusal(`Lead ${lead} ${why}: nothing was recorded.`)
     }
     const result = { outcome: answered === 'repeated' ? 'already_recorded' : answered, event_id } as const

@@ -82,6 +82,9 @@ export async function emptyLeads(trx: Sql, leadIds: readonly number[]): Promise<
     .set({
       personal: null,
       email_hash: null,
+      onboarding_claimed_at: null,
+      onboarding_sending_until: null,
+      onboarding_refused: null,
       ...eachField(erasedFields, () => null),
       metadata: raw<Record<string, string>>`'{}'::jsonb`,
       erased_at: raw<Date>`clock_timestamp()`,

@@ -125,7 +125,7 @@ const clockEnded = () =>
   )
 
 const tooManyClocks = () =>
-  retryLater('RATE_LIMITED', `Clocks of ${MOST_ADVANCES} of your leads are moving already.`, 1)
+  retryLater('RATE_LIMITED', `Clocks of ${MOST_ADVANCES} of your leads are already moving.`, 1)
 
 const example = { at: '2026-04-23 10:30:00', event_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e' }
 const exampleEvent = { ...example, event_name: 'score_update', sequence: 4 }
@@ -258,7 +258,7 @@ interface Move {
 export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clocks {
   const referrals = createReferrals({ client, sql, callLimitMs: WAIT_MS })
   /** Those that may not be over: a repeat sends the same update. */
-  const begun = new LRUCache<string, Move>({ max: 1000, ttl: MINUTE_MS })
+  const begun = new LRUCache<string, Promise<Move | undefined>>({ max: 1000, ttl: MINUTE_MS })
 
   async function begin(leadId: number, to: ClockTarget): Promise<Move | undefined> {
     const clock = await clockOf(leadId)
@@ -281,9 +281,16 @@ export function createClocks({ client, sql }: { client: Client; sql: Sql }): Clo
   return {
     async advance(leadId, to) {
       const key = `${leadId} ${JSON.stringify(to)}`
-      const move = begun.get(key) ?? (await begin(leadId, to))
-      if (move === undefined) return { happened: [], clock: await clockOf(leadId) }
-      begun.set(key, move)
+      const beginning = begun.get(key) ?? begin(leadId, to)
+      begun.set(key, beginning)
+      const move = await beginning.catch((error: unknown) => {
+        begun.delete(key)
+        throw error
+      })
+      if (move === undefined) {
+        begun.delete(key)
+        return { happened: [], clock: await clockOf(leadId) }
+      }
       try {
         const advanced = await referrals.update(leadId, advanceClockUpdate, [move.request], move.id)
         begun.delete(key)

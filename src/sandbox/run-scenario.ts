@@ -75,11 +75,7 @@ const BORROWER = {
 }
 
 const tooManyScenarios = () =>
-  retryLater(
-    'RATE_LIMITED',
-    `${MOST_SCENARIOS} scenarios of yours are being played. One that create-lead asks for by its address waits for its turn by itself.`,
-    5,
-  )
+  retryLater('RATE_LIMITED', `${MOST_SCENARIOS} scenarios of yours are being played.`, 5)
 
 const schema = operation({
   operationId: 'runScenario',
@@ -211,10 +207,10 @@ export function createScenarios(client: Client, referrals: Pick<Referrals, 'upda
   }
 }
 
-/** Also while it waits for its turn, or between two steps, when get-clock shows a clock that stands still. */
+/** Also between two steps, when get-clock shows a clock that stands still. */
 function alreadyPlaying(): ApiError {
   return new ApiError(
     'CLOCK_MOVING',
-    'A scenario of this lead is being played or waits for its turn, or its clock is moving. Try again once that is over, or name no lead_id, and play it with a new lead.',
+    'A scenario of this lead is being played, or its clock is moving. Try again once that is over, or name no lead_id, and play it with a new lead.',
   )
 }

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import type { Sql } from '../database/sql.ts'
 import { endpointView, exampleView, viewOf } from '../endpoints/endpoint-view.ts'
+import { describeReason } from '../endpoints/endpoint-state.ts'
 import { changeOwnEndpoint } from '../endpoints/own-endpoint.ts'
 import { addSecret } from '../endpoints/secrets.ts'
 import { switchAsPartner } from '../endpoints/switch-endpoint.ts'
@@ -31,7 +32,7 @@ const schema = operation({
         ...exampleView,
         url: 'https://sandbox.example.com/v1/sandbox/sinks/7d1f0e9c2b3a4d5e6f708192a3b4c5d6',
         health: 'active',
-        reason: 'its new URL was certified',
+        reason: describeReason('endpoint_set'),
       },
     },
   },

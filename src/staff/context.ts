@@ -28,8 +28,8 @@ interface Acted<Result> {
   detail?: Record<string, unknown>
 }
 
-/** After this long, a command says that Temporal does not answer. */
-const TEMPORAL_LIMIT_MS = 3000
+/** After this long, a command says that Temporal does not answer: longer than a workflow waits for the score provider. */
+const TEMPORAL_LIMIT_MS = 12_000
 /** Of a command; most use one. */
 const CONNECTIONS = 4
 

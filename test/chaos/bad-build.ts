@@ -6,7 +6,7 @@ import { temporaryFolder } from '../support/folder.ts'
 export const product = path.join(import.meta.dirname, '../..')
 
 const FILE = 'workflows/recording.ts'
-const CALL = 'const recording = await recordMilestones('
+const CALL = 'applyRecording(journey, await recordMilestones'
 
 /**
  * A copy of the product whose workflows do not fit the histories of the real one, and the other way round: they wait before

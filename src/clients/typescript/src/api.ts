@@ -601,7 +601,6 @@ export interface Erasure {
  * - `NO_ENDPOINT` (409)
  * - `NO_CANDIDATE` (409)
  * - `PAUSED_BY_STAFF` (409)
- * - `ENDPOINT_PAUSED` (409)
  * - `SECRET_REPLACED` (409)
  * - `LEAD_CLOSED` (409)
  * - `LEAD_HELD` (409)
@@ -624,7 +623,6 @@ export type ErrorCode =
       | 'NO_ENDPOINT'
       | 'NO_CANDIDATE'
       | 'PAUSED_BY_STAFF'
-      | 'ENDPOINT_PAUSED'
       | 'SECRET_REPLACED'
       | 'LEAD_CLOSED'
       | 'LEAD_HELD'
