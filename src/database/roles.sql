@@ -5,18 +5,20 @@
 --
 -- Neither owns anything, so neither changes the schema. A PostgreSQL server shares roles between its databases.
 
-do $$ begin
-  if to_regrole('referrals_service') is null then create role referrals_service login; end if;
-exception
-  -- another database of this server is migrated at the same time
-  when duplicate_object or unique_violation then null;
-  when insufficient_privilege then
-    raise exception 'the owner may not make roles: have an administrator run create role referrals_service login; create role referrals_staff; and run this again';
-end $$;
-do $$ begin
-  if to_regrole('referrals_staff') is null then create role referrals_staff; end if;
-exception
-  when duplicate_object or unique_violation then null;
+do $$
+declare
+  named text;
+begin
+  foreach named in array array['referrals_service login', 'referrals_staff'] loop
+    begin
+      if to_regrole(split_part(named, ' ', 1)) is null then execute 'create role ' || named; end if;
+    exception
+      -- another database of this server is migrated at the same time
+      when duplicate_object or unique_violation then null;
+      when insufficient_privilege then
+        raise exception 'the owner may not make roles: have an administrator run create role referrals_service login; create role referrals_staff; and run this again';
+    end;
+  end loop;
 end $$;
 
 grant usage on schema public to referrals_service, referrals_staff;

@@ -58,7 +58,8 @@ describe('a change of an endpoint in production', () => {
   }
   const mailsAbout = () =>
     mails.mails.filter(
-      ({ content }) => content.includes(`tech-${partner.id}@`) || content.includes(`Partner ${partner.id},`),
+      ({ content }) =>
+        content.includes(`tech-${partner.id}@`) || content.includes(`Partner ${partner.id} is told`),
     )
   const told = async (what: string) => {
     await until(async () => mailsAbout().length === 2)

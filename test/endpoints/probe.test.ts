@@ -59,7 +59,8 @@ describe('a paused endpoint', () => {
     expect(second).toBeGreaterThanOrEqual(800)
     for (const gap of [third, fourth, fifth]) expect(gap).toBeGreaterThanOrEqual(LONGEST_MS)
     const waited = await waits()
-    expect(waited.length).toBeGreaterThanOrEqual(5)
+    // one that is due once the record is read has no timer
+    expect(waited.length).toBeGreaterThanOrEqual(3)
     expect(Math.max(...waited)).toBeLessThanOrEqual(LONGEST_MS)
     expect((await endpoint.probes()).every(({ status }) => status === 410)).toBe(true)
   })

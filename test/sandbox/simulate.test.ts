@@ -74,7 +74,7 @@ describe('simulate-event', () => {
         {
           code: 'LEAD_FULL',
           lead_id: lead,
-          message: expect.stringContaining('as many events as a sandbox records'),
+          message: expect.stringContaining('limit of 1,000 events'),
         },
       ])
     }
