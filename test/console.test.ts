@@ -83,6 +83,6 @@ describe('GET /console', () => {
 
   it('is in no reference', async () => {
     const { paths } = JSON.parse((await get('/v1/openapi.json')).text) as { paths: object }
-    expect(Object.keys(paths).filter((path) => path.includes('console'))).toEqual([])
+    expect(Object.keys(paths).filter((each) => each.includes('console'))).toEqual([])
   })
 })
