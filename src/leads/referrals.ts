@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import {
   type Client,
+  isGrpcServiceError,
   WithStartWorkflowOperation,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
@@ -27,6 +29,9 @@ import { endOf } from './score-dates.ts'
 
 /** How long a call may take: without a limit, it would wait for as long as Temporal is away. */
 const CALL_LIMIT_MS = 10_000
+
+/** gRPC’s code of an update whose run ended before it took it. */
+const FAILED_PRECONDITION = 9
 
 const DETAILS = `One borrower’s journey, from the referral until 30 days after mortgage_ready. *Current Details* says where it
 stands; the record itself is in PostgreSQL.`
@@ -87,15 +92,22 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
     leadId: number,
     definition: UpdateDefinition<Answer, Args>,
     args: Args,
-    updateId?: string,
+    updateId: string = randomUUID(),
+    tries = 5,
   ): Promise<Answer | undefined> {
     const state = await loadReferralState(sql, leadId)
     if (state === undefined || state.closing) return undefined
     const startWorkflowOperation = new WithStartWorkflowOperation('referral', optionsOf(state))
-    const options = { args, startWorkflowOperation, ...(updateId !== undefined && { updateId }) }
-    const answer = await limited(() => client.workflow.executeUpdateWithStart(definition, options))
-    await markStarted(sql, leadId)
-    return answer
+    const options = { args, startWorkflowOperation, updateId }
+    try {
+      const answer = await limited(() => client.workflow.executeUpdateWithStart(definition, options))
+      await markStarted(sql, leadId)
+      return answer
+    } catch (error) {
+      // its run ended while the update arrived: the next one takes it, once for the same id
+      if (tries === 1 || !(isGrpcServiceError(error) && error.code === FAILED_PRECONDITION)) throw error
+      return update(leadId, definition, args, updateId, tries - 1)
+    }
   }
 
   /** Sends a milestone and answers what became of it. */
