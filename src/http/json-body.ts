@@ -6,9 +6,7 @@ import { ApiError, invalidPayload } from './errors.ts'
 /** How many arrays and objects a JSON text from outside may have inside one another. */
 const DEEPEST_JSON = 32
 
-const [QUOTE, BACKSLASH, ...brackets] = Buffer.from('"\\[{]}')
-const OPENING = brackets.slice(0, 2)
-const CLOSING = brackets.slice(2)
+const [QUOTE, BACKSLASH, ARRAY, OBJECT, ARRAY_END, OBJECT_END] = Buffer.from('"\\[{]}')
 
 /** Whether JSON in UTF-8 is nested deeper than that. For what is not JSON, the answer may be wrong. */
 export function isTooDeep(json: Uint8Array): boolean {
@@ -18,8 +16,8 @@ export function isTooDeep(json: Uint8Array): boolean {
     const sign = json[at] ?? 0
     if (sign === QUOTE) isText = !isText
     else if (isText) at += sign === BACKSLASH ? 1 : 0
-    else if (OPENING.includes(sign)) depth += 1
-    else if (CLOSING.includes(sign)) depth -= 1
+    else if (sign === ARRAY || sign === OBJECT) depth += 1
+    else if (sign === ARRAY_END || sign === OBJECT_END) depth -= 1
     if (depth > DEEPEST_JSON) return true
   }
   return false
