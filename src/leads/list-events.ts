@@ -5,6 +5,7 @@ import type { Sql } from '../database/sql.ts'
 import { feedCursor, NOW, readFeedCursor, writeFeedCursor } from '../http/cursors.ts'
 import { ApiError, invalidRequest, retryLater } from '../http/errors.ts'
 import { flag, integer } from '../http/fields.ts'
+import { limitInFlight } from '../http/in-flight.ts'
 import { operation } from '../http/operation.ts'
 import {
   ofEvent,
@@ -108,7 +109,7 @@ const schema = operation({
 
 /** POST /list-events (extension): events of all leads in commit order, for partners without a public address. */
 export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql }) => {
-  const waitsOfKey = new Map<number, number>()
+  const limitWaits = limitInFlight(MOST_WAITS, tooManyWaits)
   const stopping = new AbortController()
   app.addHook('preClose', async () => stopping.abort())
   app.post('/list-events', {
@@ -120,22 +121,16 @@ export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql
       const read = () => eventsAfter(sql, partnerId, after, limit + 1, { webhooks })
       let found = await read()
       if (found.length === 0 && wait > 0) {
-        const waits = waitsOfKey.get(keyId) ?? 0
-        if (waits >= MOST_WAITS) throw tooManyWaits()
-        waitsOfKey.set(keyId, waits + 1)
+        limitWaits(keyId, reply)
         const end = performance.now() + wait * 1000
-        try {
-          while (
-            found.length === 0 &&
-            performance.now() < end &&
-            !stopping.signal.aborted &&
-            !reply.raw.destroyed
-          ) {
-            await delay(Math.min(LOOK_MS, end - performance.now()))
-            found = await read()
-          }
-        } finally {
-          waitsOfKey.set(keyId, (waitsOfKey.get(keyId) ?? 1) - 1)
+        while (
+          found.length === 0 &&
+          performance.now() < end &&
+          !stopping.signal.aborted &&
+          !reply.raw.destroyed
+        ) {
+          await delay(Math.min(LOOK_MS, end - performance.now()))
+          found = await read()
         }
         await app.authenticateAgain(request)
       }

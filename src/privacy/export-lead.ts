@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { RouteDependencies } from '../http/dependencies.ts'
 import { retryLater, unknownLead } from '../http/errors.ts'
 import { ownLeadId } from '../http/fields.ts'
+import { limitInFlight } from '../http/in-flight.ts'
 import { operation } from '../http/operation.ts'
 import { leadErrors, strictBody, success } from '../http/schemas.ts'
 import { exportedLeadSchema, exportedParts, findExport } from './exported-lead.ts'
@@ -75,23 +76,18 @@ type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys'>
 
 /** POST /export-lead (extension): everything that is kept of a lead. */
 export const exportLead: FastifyPluginAsyncZod<Options> = async (app, { sql, encryptionKeys }) => {
-  /** An export is held in memory, so each process makes one at a time for a partner. */
-  const exporting = new Set<number>()
+  // an export is held in memory
+  const limitExports = limitInFlight(1, oneAtATime)
   app.post('/export-lead', {
     schema,
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { partnerId } = request
       const { lead_id: leadId } = request.body
       request.leadId = leadId
-      if (exporting.has(partnerId)) throw oneAtATime()
-      exporting.add(partnerId)
-      try {
-        const found = await findExport({ sql, encryptionKeys, leadId, partnerId })
-        if (found === undefined) throw unknownLead()
-        return { success: true as const, data: found.document }
-      } finally {
-        exporting.delete(partnerId)
-      }
+      limitExports(partnerId, reply)
+      const found = await findExport({ sql, encryptionKeys, leadId, partnerId })
+      if (found === undefined) throw unknownLead()
+      return { success: true as const, data: found.document }
     },
   })
 }

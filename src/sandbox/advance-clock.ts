@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { finished } from 'node:stream'
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import type { Client } from '@temporalio/client'
-import type { FastifyReply } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import {
@@ -15,6 +13,7 @@ import {
 import type { Sql } from '../database/sql.ts'
 import { ApiError, invalidRequest, retryLater, unavailable, unknownLead } from '../http/errors.ts'
 import { integer, oneOf, ownLeadId, timestamp } from '../http/fields.ts'
+import { limitInFlight } from '../http/in-flight.ts'
 import { operation } from '../http/operation.ts'
 import {
   attemptNumber,
@@ -188,7 +187,7 @@ export const advanceClock: FastifyPluginAsyncZod<{ sql: Sql; clocks: Clocks }> =
   app,
   { sql, clocks },
 ) => {
-  const takePlace = fewAtATime(MOST_ADVANCES, tooManyClocks)
+  const limitRequests = limitInFlight(MOST_ADVANCES, tooManyClocks)
   app.post('/sandbox/advance-clock', {
     schema,
     handler: async (request, reply) => {
@@ -196,7 +195,7 @@ export const advanceClock: FastifyPluginAsyncZod<{ sql: Sql; clocks: Clocks }> =
       const { lead_id: lead, days = 0, to } = request.body
       request.leadId = lead
       if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
-      takePlace(partnerId, reply)
+      limitRequests(partnerId, reply)
       const target = to === undefined ? { days } : { to }
       const advanced = await clocks.advance(lead, target).catch((err: unknown) => {
         if (err instanceof ApiError) throw err
@@ -217,21 +216,6 @@ export const advanceClock: FastifyPluginAsyncZod<{ sql: Sql; clocks: Clocks }> =
       return { success: true as const, data }
     },
   })
-}
-
-/** Bounds the requests of each key that wait in this process. A place is free once its response is sent, or its sender gone. */
-export function fewAtATime(most: number, refusal: () => ApiError) {
-  const waiting = new Map<number | string, number>()
-  return (key: number | string, { raw }: FastifyReply): void => {
-    const count = waiting.get(key) ?? 0
-    if (count >= most) throw refusal()
-    waiting.set(key, count + 1)
-    finished(raw, () => {
-      const left = (waiting.get(key) ?? 1) - 1
-      if (left === 0) waiting.delete(key)
-      else waiting.set(key, left)
-    })
-  }
 }
 
 /** How long a response waits for the clock. */

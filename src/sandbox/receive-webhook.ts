@@ -3,8 +3,8 @@ import { sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
 import { receivedSecrets } from '../endpoints/secrets.ts'
 import { ApiError, retryLater } from '../http/errors.ts'
+import { limitInFlight } from '../http/in-flight.ts'
 import { problemOf } from '../webhooks/signature.ts'
-import { fewAtATime } from './advance-clock.ts'
 import { isOver, MOST_KEPT, type SinkFault, sinkPath } from './sink.ts'
 
 /** More than our webhooks have. */
@@ -38,7 +38,7 @@ export const receiveWebhook: FastifyPluginAsync<Options> = async (app, { sql, en
   // decoded: a path can be written in many ways
   const tokenOf = ({ params }: FastifyRequest) => (params as { token: string }).token
   const limitArrivals = app.limitArrivals(MOST_A_MINUTE, tokenOf)
-  const takePlace = fewAtATime(MOST_IN_FLIGHT, () =>
+  const limitRequests = limitInFlight(MOST_IN_FLIGHT, () =>
     retryLater('RATE_LIMITED', `The sink answers ${MOST_IN_FLIGHT} requests at a time.`, 1),
   )
   // the signature is over the bytes as they came
@@ -48,7 +48,7 @@ export const receiveWebhook: FastifyPluginAsync<Options> = async (app, { sql, en
     const token = tokenOf(request)
     const isToken = /^[\da-f]{32}$/.test(token)
     if (isToken) {
-      takePlace(token, reply)
+      limitRequests(token, reply)
       await limitArrivals(request)
     }
     const sink = isToken ? await findSink(sql, token) : undefined

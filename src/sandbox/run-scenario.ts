@@ -5,6 +5,7 @@ import { CLOCK_MOVING, LEAD_CLOSED, runScenarioUpdate } from '../../workflows/me
 import type { RouteDependencies } from '../http/dependencies.ts'
 import { ApiError, invalidRequest, retryLater, unavailable, unknownLead } from '../http/errors.ts'
 import { oneOf, ownLeadId } from '../http/fields.ts'
+import { limitInFlight } from '../http/in-flight.ts'
 import { operation } from '../http/operation.ts'
 import { leadStatus, ofLead, strictBody, success } from '../http/schemas.ts'
 import { eventName } from '../leads/event-schema.ts'
@@ -13,7 +14,6 @@ import { insertLead, leadIds } from '../leads/new-lead.ts'
 import { ownsLead } from '../leads/lead.ts'
 import { type Referrals, refusalOf } from '../leads/referrals.ts'
 import { reachTemporal } from '../temporal/client.ts'
-import { fewAtATime } from './advance-clock.ts'
 import { dueOf, dueView } from './get-clock.ts'
 import { readLeadClock } from './lead-time.ts'
 import {
@@ -142,7 +142,7 @@ type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys' | 'webhookBody'>
 /** POST /sandbox/run-scenario: a whole journey in one call. */
 export const runScenario: FastifyPluginAsyncZod<Options> = async (app, options) => {
   const { sql, webhookBody, scenarios: player } = options
-  const takePlace = fewAtATime(MOST_SCENARIOS, tooManyScenarios)
+  const limitRequests = limitInFlight(MOST_SCENARIOS, tooManyScenarios)
   const takeLeadId = leadIds(sql)
 
   async function newLead(partnerId: number, requestId: string): Promise<number> {
@@ -161,7 +161,7 @@ export const runScenario: FastifyPluginAsyncZod<Options> = async (app, options) 
       if (named !== undefined && !(await ownsLead(sql, partnerId, named))) throw unknownLead()
       if (named !== undefined && (await readLeadClock(sql, named))?.isClosed)
         throw new ApiError('LEAD_CLOSED')
-      takePlace(partnerId, reply)
+      limitRequests(partnerId, reply)
       const play = async () => {
         const lead = named ?? (await newLead(partnerId, requestId))
         request.leadId = lead

@@ -5,6 +5,7 @@ import type { Sql } from '../database/sql.ts'
 import { ApiError, invalidRequest, retryLater, unavailable, unknownLead } from '../http/errors.ts'
 import { integer, oneOf, ownLeadId } from '../http/fields.ts'
 import { idempotencyKeyOf, idempotencyParameter } from '../http/idempotency.ts'
+import { limitInFlight } from '../http/in-flight.ts'
 import { operation } from '../http/operation.ts'
 import {
   eitherOr,
@@ -30,7 +31,6 @@ import { findRecorded } from '../leads/lead-event.ts'
 import type { Referrals } from '../leads/referrals.ts'
 import { MOST_SIMULATED } from '../leads/referral-state.ts'
 import { DAY_MS, formatTimestamp } from '../values.ts'
-import { fewAtATime } from './advance-clock.ts'
 import { dueOf, dueView } from './get-clock.ts'
 import { readLeadClock } from './lead-time.ts'
 
@@ -193,7 +193,7 @@ export const simulateEvent: FastifyPluginAsyncZod<{ sql: Sql; simulate: Referral
   app,
   { sql, simulate },
 ) => {
-  const takePlace = fewAtATime(MOST_REQUESTS, tooManyRequests)
+  const limitRequests = limitInFlight(MOST_REQUESTS, tooManyRequests)
   app.post('/sandbox/simulate-event', {
     schema,
     handler: async (request, reply) => {
@@ -203,7 +203,7 @@ export const simulateEvent: FastifyPluginAsyncZod<{ sql: Sql; simulate: Referral
       const sent = eventsOf(request.body)
       const key = keyOf(idempotencyKeyOf(request), sent)
       if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
-      takePlace(partnerId, reply)
+      limitRequests(partnerId, reply)
       const isDated = sent.some(({ daysAgo }) => daysAgo !== undefined)
       const now = (isDated && (await readLeadClock(sql, lead))?.now) || Date.now()
       const events = sent.map(({ daysAgo, ...event }) => ({
