@@ -9,15 +9,9 @@ import { createPlaces } from '../src/deliveries/places.ts'
 import { recordedAt } from '../src/leads/new-lead.ts'
 import { failureReason, type Sent } from '../src/leads/referral-state.ts'
 import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
-import type { AttemptOutcome } from '../src/webhooks/send.ts'
+import type { AttemptOutcome, SendWebhook } from '../src/webhooks/send.ts'
 import { signedHeaders } from '../src/webhooks/signature.ts'
 import { again, retryFor, workflowFields } from './activity-context.ts'
-
-export type SendWebhook = (request: {
-  url: string
-  headers: Record<string, string>
-  body: string
-}) => Promise<AttemptOutcome>
 
 export interface AttemptDependencies {
   sql: Sql
@@ -163,8 +157,8 @@ async function makeAttempt(
     throw again('the attempt began too late', 1000)
   const at = new Date()
   const headers = signedHeaders({ id, body, at, secrets })
-  const isRepeat = asked === 'resend' || asked === 'replay'
   // tells a receiver that keeps no ids that this event is not news
+  const isRepeat = asked === 'resend' || asked === 'replay'
   const outcome = await send({
     url,
     body,

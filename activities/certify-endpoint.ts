@@ -17,9 +17,8 @@ import {
   withOneByteChanged,
 } from '../src/webhooks/body.ts'
 import { clockAdvice } from '../src/webhooks/diagnosis.ts'
-import { sendPing } from '../src/webhooks/send.ts'
+import { sendPing, type SendWebhook } from '../src/webhooks/send.ts'
 import { generateSecret, signedHeaders } from '../src/webhooks/signature.ts'
-import type { SendWebhook } from './attempts.ts'
 
 interface Dependencies {
   sql: Sql
@@ -33,7 +32,7 @@ interface Dependencies {
 /** What an operator sees of a check: no URL, no body. Without a response, the checks after it are not sent. */
 export type CheckOutcome = Pick<CheckReport, 'result' | 'received'> & { isAnswered: boolean }
 
-/** What partners ask for their endpoints. */
+/** The requests to endpoints that are no webhooks: those of certifications, and test requests. */
 export function certificationActivities(dependencies: Dependencies) {
   const { sql, environment, send, encryptionKeys, startEndpoint } = dependencies
   return {

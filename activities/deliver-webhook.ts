@@ -129,8 +129,8 @@ export function probeEndpointActivity(dependencies: DeliveryDependencies & { wak
     if (oldest === undefined) return 'nothing'
     const { outcome } = await deliver(oldest.leadId, oldest.sequence, 'probe')
     if (outcome !== 'delivered') return 'failed'
-    // A lead with nothing left to send is not among those that are woken then. Nothing waits for it: a probe that failed
-    // now would be repeated with another webhook.
+    // A lead with nothing left to send is not woken with the others. Not awaited: a probe that failed here would be
+    // repeated, with another webhook.
     void dependencies.wakeLead(oldest.leadId).catch(() => undefined)
     return 'delivered'
   }

@@ -77,7 +77,7 @@ export async function latestAttempts(sql: Sql, eventIds: string[], withBodies: b
   return Map.groupBy(rows, (row) => row.event_id)
 }
 
-interface Delivery {
+interface SentDelivery {
   eventId: string
   leadId: number
   sequence: number
@@ -88,7 +88,7 @@ interface Delivery {
 }
 
 /** An attempt whose lease this process holds: it makes the request. */
-export interface StartedAttempt extends Delivery {
+export interface StartedAttempt extends SentDelivery {
   attemptId: string
   trigger: AttemptTrigger
   url: string
@@ -99,7 +99,7 @@ export interface StartedAttempt extends Delivery {
 }
 
 /** What an attempt needs to know of its endpoint and of the time. */
-export interface CalledEndpoint {
+interface CalledEndpoint {
   id: number
   url: string | null
   pausedBy: EndpointPauser | null
@@ -132,7 +132,7 @@ export async function readEndpoint(
 
 /** A new attempt: its row without its number, and what to send once that is written; or why a secret cannot be read. */
 export function newAttempt(
-  { eventId, leadId, sequence, partnerId, body, requestId }: Delivery,
+  { eventId, leadId, sequence, partnerId, body, requestId }: SentDelivery,
   endpoint: CalledEndpoint,
   trigger: AttemptTrigger,
   encryptionKeys: readonly Buffer[],

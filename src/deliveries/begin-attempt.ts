@@ -5,7 +5,7 @@ import { type AttemptDecision, decideAttempt } from './attempt-decision.ts'
 import { newAttempt, readEndpoint, type StartedAttempt } from './attempt.ts'
 import type { AttemptTrigger } from './delivery-states.ts'
 import { leaseOf, type MayTake, noLease } from './delivery.ts'
-import { inRound, isLastButOneMade } from './retry-schedule.ts'
+import { inRound, lastButOneAfter } from './retry-schedule.ts'
 
 /** What comes next for a delivery; `missing`: there is none. */
 export type Begun =
@@ -55,7 +55,7 @@ export async function beginAttempt(
         round,
         failures,
         interruptions: 0,
-        last_but_one_at: isLastButOneMade(failures) ? (delivery.lastButOneAt ?? now) : null,
+        last_but_one_at: lastButOneAfter(failures, delivery.lastButOneAt, now),
         next_attempt_at: raw<Date>`clock_timestamp() + ${forMs} * interval '1 millisecond'`,
         resend_requested_at: null,
       })

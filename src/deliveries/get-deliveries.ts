@@ -25,17 +25,16 @@ import { formatTimestamp } from '../values.ts'
 import { diagnoseStatus } from '../webhooks/diagnosis.ts'
 import { signatureHeaders, signedHeaders } from '../webhooks/signature.ts'
 import { latestAttempts } from './attempt.ts'
-import { deliveryStatuses } from './delivery-states.ts'
+import { attemptTriggers, deliveryStatuses } from './delivery-states.ts'
 import {
   AFTER_ALL,
-  attemptTrigger,
   deliveryState,
   findDeliveries,
   nextAttemptOf,
+  noDelivery,
   unknownEvent,
   unsentEvent,
 } from './list-deliveries.ts'
-import { isUnsent } from './resend-webhook.ts'
 
 const body = strictBody({
   event_id: eventId
@@ -59,7 +58,11 @@ const body = strictBody({
 const attempt = z
   .object({
     number: attemptNumber,
-    trigger: attemptTrigger,
+    trigger: z.enum(attemptTriggers).meta({
+      id: 'AttemptTrigger',
+      description:
+        'Why it was made. `scheduled`: by the retry schedule. `resend`: you asked for it. `replay`: our staff did. `probe`: to test whether a paused endpoint works again.',
+    }),
     url: z.string().describe('The URL that was called.'),
     started_at: timestamp,
     duration_ms: z.int().nullable().describe('`null` while the attempt is in progress.'),
@@ -198,8 +201,7 @@ export const getDeliveries: FastifyPluginAsyncZod<Options> = async (app, { sql }
         const ids = rows.map((row) => row.event_id)
         return { found: rows, attempts: await latestAttempts(snapshot, ids, asked !== undefined) }
       })
-      if (asked !== undefined && found.length === 0)
-        throw (await isUnsent(sql, partnerId, asked)) ? unsentEvent() : unknownEvent()
+      if (asked !== undefined && found.length === 0) throw await noDelivery(sql, partnerId, asked)
       const page = found.slice(0, limit)
       if (asked !== undefined) request.leadId = page[0]?.lead_id
       const data = page.map((row) => toWire(row, attempts.get(row.event_id) ?? []))

@@ -4,7 +4,7 @@ import type { Sql } from '../database/sql.ts'
 import { ApiError, invalidPayload } from '../http/errors.ts'
 import { oneOf } from '../http/fields.ts'
 import type { MilestoneName } from '../leads/milestones.ts'
-import { attemptTriggers, deliveryStates, type DeliveryStatus, deliveryStatuses } from './delivery-states.ts'
+import { deliveryStates, type DeliveryStatus, deliveryStatuses } from './delivery-states.ts'
 import { countedOf, isLeased, waitsFor } from './delivery.ts'
 
 interface DeliveryFilter {
@@ -46,13 +46,10 @@ export const shownState = raw<DeliveryStatus>`case
   when deliveries.state = 'pending' and endpoints.state = 'paused' then 'held' else deliveries.state
 end`
 
-/** Whether no attempt at a delivery is in flight, which would decide about the next. */
-export const isAtRest = raw<boolean>`not ${isLeased}`
-
 const counted = countedOf('deliveries', 'endpoints')
 
-/** In the lead's time, as its events are; `null` while an attempt is in flight. */
-export const nextAttemptAt = raw<Date | null>`case when ${isAtRest}
+/** In the lead's time, as its events are; `null` while an attempt is in flight, which decides about the next. */
+export const nextAttemptAt = raw<Date | null>`case when not ${isLeased}
   then ${counted.nextAttemptAt} + leads.clock_offset * interval '1 second'
 end`
 
@@ -130,12 +127,14 @@ export const deliveryState = z.enum(deliveryStatuses, { error: oneOf(deliverySta
     '`pending`: to be sent. `held`: pending, while your endpoint is paused. `delivered`: your endpoint accepted it. `given_up`: the retry schedule is used up while your endpoint accepted other webhooks; the lead’s next webhook is sent, and resend-webhook sends this one again. `canceled`: our staff left it out.',
 })
 
-export const attemptTrigger = z.enum(attemptTriggers).meta({
-  id: 'AttemptTrigger',
-  description:
-    'Why it was made. `scheduled`: by the retry schedule. `resend`: you asked for it. `replay`: our staff did. `probe`: to test whether a paused endpoint works again.',
-})
-
 /** For an event that does not exist, and for another partner's. */
 export const unknownEvent = () => new ApiError('NOT_FOUND', 'Event not found.')
 export const unsentEvent = () => invalidPayload('This event is not sent as a webhook.')
+
+/** The refusal of an event of which a partner has no delivery. */
+export async function noDelivery(sql: Sql, partnerId: number, eventId: string): Promise<ApiError> {
+  const { rows } = await raw`
+    select from lead_events where id = ${eventId} and partner_id = ${partnerId}
+      and not exists (select from deliveries where event_id = lead_events.id)`.execute(sql)
+  return rows.length > 0 ? unsentEvent() : unknownEvent()
+}

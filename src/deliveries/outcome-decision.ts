@@ -3,7 +3,7 @@ import type { EndpointNotice } from '../endpoints/notices.ts'
 import { failureReason } from '../leads/referral-state.ts'
 import type { AttemptOutcome } from '../webhooks/send.ts'
 import { type AttemptTrigger, type DeliveryState, FAILING_AFTER } from './delivery-states.ts'
-import { isLastButOneMade, isLastScheduled, nextAttemptAt, PAUSE_AFTER_MS } from './retry-schedule.ts'
+import { isLastScheduled, lastButOneAfter, nextAttemptAt, PAUSE_AFTER_MS } from './retry-schedule.ts'
 
 export type FailedRequest = Pick<AttemptOutcome, 'status' | 'errorCode' | 'retryAfter'>
 
@@ -84,7 +84,7 @@ export function decideFailure(
     failures,
     nextAttemptAt: nextAttemptAt({ failures, retryAfter: asked, now, random }),
     isGivenUp,
-    lastButOneAt: isLastButOneMade(failures) ? (lastButOneAt ?? now) : null,
+    lastButOneAt: lastButOneAfter(failures, lastButOneAt, now),
   }
   if (!isCurrent) return { ...nothing, end: pausedBy === null ? 'failed' : 'held', delivery }
 

@@ -1,13 +1,11 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
-import { sql as raw } from 'kysely'
-import type { Sql } from '../database/sql.ts'
 import type { RouteDependencies } from '../http/dependencies.ts'
 import { invalidPayload, invalidRequest, retryLater, unavailable } from '../http/errors.ts'
 import { eventId as ofEvent } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { messageResponse, strictBody } from '../http/schemas.ts'
 import { MOST_RESENDS, REQUEST_LIMIT_MS } from './delivery-states.ts'
-import { unknownEvent, unsentEvent } from './list-deliveries.ts'
+import { noDelivery, unknownEvent } from './list-deliveries.ts'
 import { describeResend, findDelivery } from './resends.ts'
 
 type Options = Pick<RouteDependencies, 'sql' | 'resendWebhook'>
@@ -40,9 +38,7 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       const { partnerId } = request
       const { event_id: eventId } = request.body
       const found = await findDelivery(sql, eventId)
-      // another partner's event looks like one that does not exist
-      if (found?.partner_id !== partnerId)
-        throw (await isUnsent(sql, partnerId, eventId)) ? unsentEvent() : unknownEvent()
+      if (found?.partner_id !== partnerId) throw await noDelivery(sql, partnerId, eventId)
       request.leadId = found.lead_id
       if (found.state === 'canceled') throw canceled()
       const outcome = await resend(found).catch((err: unknown) => {
@@ -55,14 +51,6 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
   })
 }
 
-/** Whether it is an event of the partner that is not sent as a webhook. */
-export async function isUnsent(sql: Sql, partnerId: number, eventId: string): Promise<boolean> {
-  const { rows } = await raw`
-    select from lead_events where id = ${eventId} and partner_id = ${partnerId}
-      and not exists (select from deliveries where event_id = lead_events.id)`.execute(sql)
-  return rows.length > 0
-}
-
 function canceled() {
   const problem = 'This webhook was canceled and cannot be sent. get-events has its event.'
   return invalidPayload(problem, [{ field: 'event_id', problem }])
@@ -71,13 +59,4 @@ function canceled() {
 function tooManyResends() {
   const why = `${most} of your webhooks are already waiting to be resent, which is the maximum. They are sent one at a time, at most five a second, and none while your endpoint is paused.`
   return retryLater('RATE_LIMITED', why, ROOM_SECONDS)
-}
-
-/** Whether webhooks of a partner failed and wait for their next attempt. */
-export async function hasRetries(sql: Sql, partnerId: number): Promise<boolean> {
-  const { rows } = await raw`
-    select from deliveries d join endpoints e on e.partner_id = d.partner_id
-    where d.partner_id = ${partnerId} and d.state = 'pending' and d.round = e.round
-      and d.next_attempt_at > clock_timestamp() limit 1`.execute(sql)
-  return rows.length > 0
 }

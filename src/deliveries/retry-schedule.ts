@@ -1,38 +1,34 @@
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../values.ts'
 
 /** The waits before the attempts of a delivery, as Standard Webhooks recommends. After the last, one attempt a day. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   0,
-  5 * SECOND,
-  5 * MINUTE,
-  30 * MINUTE,
-  2 * HOUR,
-  5 * HOUR,
-  10 * HOUR,
-  14 * HOUR,
-  20 * HOUR,
-  DAY,
+  5 * 1000,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  DAY_MS,
 ]
 
-const totalMs = (delays: readonly number[]) => delays.reduce((sum, delay) => sum + delay)
-
-export const SCHEDULE_DAYS = totalMs(RETRY_DELAYS_MS) / DAY
+export const SCHEDULE_DAYS = RETRY_DELAYS_MS.reduce((sum, delayMs) => sum + delayMs) / DAY_MS
 
 /** How long an endpoint may fail without one success before it is paused. */
 export const PAUSE_AFTER_HOURS = 72
-export const PAUSE_AFTER_MS = PAUSE_AFTER_HOURS * HOUR
+export const PAUSE_AFTER_MS = PAUSE_AFTER_HOURS * HOUR_MS
 
 /** Whether the failure was that of the schedule's last attempt, or of a later one. */
 export const isLastScheduled = (failures: number) => failures >= RETRY_DELAYS_MS.length
 
 /**
- * Whether the schedule's last attempt but one has failed. If the endpoint accepts other webhooks from then on, the last
- * failure is this delivery's own.
+ * When the schedule's last attempt but one had failed, of a delivery that has now failed `failures` times; `null` before it.
+ * If the endpoint accepts other webhooks from then on, the last failure is this delivery's own.
  */
-export const isLastButOneMade = (failures: number) => failures >= RETRY_DELAYS_MS.length - 1
+export const lastButOneAfter = (failures: number, lastButOneAt: Date | null, now: Date) =>
+  failures >= RETRY_DELAYS_MS.length - 1 ? (lastButOneAt ?? now) : null
 
 /** Added to each wait, so that an outage is not followed by a thundering herd. */
 const MOST_JITTER = 0.2
@@ -43,8 +39,8 @@ const MOST_JITTER = 0.2
  * @param random gives numbers from 0 to below 1.
  */
 export function attemptDelayMs(failures: number, random: () => number): number {
-  const delay = RETRY_DELAYS_MS[failures] ?? DAY
-  return Math.round(delay * (1 + MOST_JITTER * random()))
+  const delayMs = RETRY_DELAYS_MS[failures] ?? DAY_MS
+  return Math.round(delayMs * (1 + MOST_JITTER * random()))
 }
 
 /**
@@ -63,8 +59,8 @@ export function nextAttemptAt({
   now: Date
   random: () => number
 }): Date {
-  const asked = Math.min(retryAfterMs(retryAfter, now) ?? 0, DAY)
-  return new Date(now.getTime() + Math.max(attemptDelayMs(failures, random), asked))
+  const askedMs = Math.min(retryAfterMs(retryAfter, now) ?? 0, DAY_MS)
+  return new Date(now.getTime() + Math.max(attemptDelayMs(failures, random), askedMs))
 }
 
 const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/

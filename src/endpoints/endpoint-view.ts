@@ -1,8 +1,8 @@
 import { sql as raw } from 'kysely'
 import { z } from 'zod'
 import type { Sql } from '../database/sql.ts'
-import { countedOf, isFirstOpen } from '../deliveries/delivery.ts'
-import { AFTER_ALL, isAtRest } from '../deliveries/list-deliveries.ts'
+import { countedOf, isFirstOpen, isLeased } from '../deliveries/delivery.ts'
+import { AFTER_ALL } from '../deliveries/list-deliveries.ts'
 import { timestamp } from '../http/fields.ts'
 import { errorCode, httpStatus, ofEvent, ofLead } from '../http/schemas.ts'
 import { eventName } from '../leads/event-schema.ts'
@@ -191,7 +191,7 @@ async function readEndpoint(sql: Sql, partnerId: number): Promise<Row> {
       ) as oldest,
       case e.state when 'active' then (
         select ${countedOf('d', 'e').nextAttemptAt} from deliveries d
-        where partner_id = e.partner_id and state = 'pending' and ${isFirstOpen} and ${isAtRest}
+        where partner_id = e.partner_id and state = 'pending' and ${isFirstOpen} and not ${isLeased}
         order by next_attempt_at limit 1
       ) end as next_attempt_at
     from endpoints e cross join lateral (
@@ -230,12 +230,10 @@ export async function viewOf(sql: Sql, partnerId: number): Promise<EndpointView>
     reason: describeReason(reason),
     since: formatTimestamp(since),
     open_deliveries: row.open_deliveries,
-    recent_attempts: recentAttempts.parse(row.recent_attempts),
+    recent_attempts: row.recent_attempts,
     last_success_at: formatted(row.last_success_at),
-    last_error: lastError.parse(error && { ...error, at: formatted(error.at) }),
-    oldest_waiting: oldestWaiting.parse(
-      oldest && { ...oldest, waiting_since: formatted(recordedAt(oldest.event_id)) },
-    ),
+    last_error: error && { ...error, at: formatTimestamp(new Date(error.at)) },
+    oldest_waiting: oldest && { ...oldest, waiting_since: formatTimestamp(recordedAt(oldest.event_id)) },
     next_attempt_at: formatted(row.next_attempt_at),
     next_probe_at: formatted(row.next_probe_at),
     candidate: url === null || at === null ? null : { url, requested_at: formatTimestamp(at) },

@@ -1,4 +1,6 @@
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client'
+import type { certification } from '../../workflows/certification.ts'
+import type { endpoint } from '../../workflows/endpoint.ts'
 import { lookSignal, pingUpdate } from '../../workflows/messages.ts'
 import { certificationId, endpointWorkflowId, TASK_QUEUE } from '../temporal/names.ts'
 import type { CertificationRequest } from './certification-checks.ts'
@@ -18,8 +20,9 @@ export function createEndpointStarter(client: Client): StartEndpoint {
   return async (endpointId, { quietly = false } = {}) => {
     const options = optionsOf(endpointId)
     await client.withDeadline(Date.now() + START_LIMIT_MS, async () => {
-      if (quietly) await client.workflow.start<Endpoint>('endpoint', options)
-      else await client.workflow.signalWithStart<Endpoint>('endpoint', { ...options, signal: lookSignal })
+      if (quietly) await client.workflow.start<typeof endpoint>('endpoint', options)
+      else
+        await client.workflow.signalWithStart<typeof endpoint>('endpoint', { ...options, signal: lookSignal })
     })
   }
 }
@@ -40,7 +43,7 @@ export function createEndpointRequests(client: Client) {
     async certify(request: CertificationRequest): Promise<void> {
       const { candidate, requestedAt } = request
       const start = () =>
-        client.workflow.start<Certify>('certification', {
+        client.workflow.start<typeof certification>('certification', {
           workflowId: certificationId(candidate, new Date(requestedAt)),
           taskQueue: TASK_QUEUE,
           args: [request],
@@ -53,12 +56,9 @@ export function createEndpointRequests(client: Client) {
     /** Sends a test request and waits for the answer; one that is under way is joined. `null` if the endpoint has no URL. */
     async ping(endpointId: number): Promise<PingOutcome | null> {
       const options = optionsOf(endpointId)
-      const startWorkflowOperation = new WithStartWorkflowOperation<Endpoint>('endpoint', options)
+      const startWorkflowOperation = new WithStartWorkflowOperation<typeof endpoint>('endpoint', options)
       const ask = () => client.workflow.executeUpdateWithStart(pingUpdate, { startWorkflowOperation })
       return client.withDeadline(Date.now() + PING_LIMIT_MS, ask)
     },
   }
 }
-
-type Endpoint = (endpointId: number) => Promise<unknown>
-type Certify = (request: CertificationRequest) => Promise<unknown>

@@ -52,9 +52,9 @@ export async function oweNotice(
   `.execute(trx)
 }
 
-/** Whether the incident of a row of `endpoints` is over: a success ends it once no open webhook fails any more. */
+/** Whether the incident of a row of `endpoints` is over: a success ends it, as an accepted probe does, once no open webhook fails any more. */
 const hasRecovered = raw<boolean>`(
-  state = 'active' and failing_since is null and recovered_at > since and not exists (
+  state = 'active' and failing_since is null and (recovered_at > since or reason = 'probe_succeeded') and not exists (
     select from deliveries d where d.partner_id = endpoints.partner_id and d.state = 'pending'
       and d.round = endpoints.round and d.failures >= ${FAILING_AFTER}
   )

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
+import { sql as raw } from 'kysely'
 import { z } from 'zod'
-import { hasRetries } from '../deliveries/resend-webhook.ts'
+import type { Sql } from '../database/sql.ts'
 import { ApiError, noObject } from '../http/errors.ts'
 import { operation } from '../http/operation.ts'
 import { strictBody, success } from '../http/schemas.ts'
@@ -84,4 +85,13 @@ export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       return { success: true as const, data: await viewOf(sql, partnerId) }
     },
   })
+}
+
+/** Whether webhooks of a partner failed and wait for their next attempt. */
+async function hasRetries(trx: Sql, partnerId: number): Promise<boolean> {
+  const { rows } = await raw`
+    select from deliveries d join endpoints e on e.partner_id = d.partner_id
+    where d.partner_id = ${partnerId} and d.state = 'pending' and d.round = e.round
+      and d.next_attempt_at > clock_timestamp() limit 1`.execute(trx)
+  return rows.length > 0
 }

@@ -68,17 +68,16 @@ export async function set(
     ? `Its signing secret, shown only once:\n\n  ${made}`
     : `Its signing secret is the one that it had there. To replace it: "endpoint rotate-secret ${partner}".`
   const leftOut = canceled > 0 ? ` Canceled ${canceled} open webhooks.` : ''
-  const { url } = to
-  const done = {
-    partner_id: partner,
-    endpoint_id: id,
-    url,
-    state: 'active',
-    secret: secretIsNew ? made : null,
-  }
   return {
-    json: { ...done, canceled_deliveries: canceled },
-    text: `Webhooks of ${name} go to ${url}.${leftOut}\n${shown}\n\n${await startWaking(context, id)}`,
+    json: {
+      partner_id: partner,
+      endpoint_id: id,
+      url: to.url,
+      state: 'active',
+      secret: secretIsNew ? made : null,
+      canceled_deliveries: canceled,
+    },
+    text: `Webhooks of ${name} go to ${to.url}.${leftOut}\n${shown}\n\n${await startWaking(context, id)}`,
   }
 }
 

@@ -35,7 +35,7 @@ function guardedLookup(lookup: LookupFunction, allowPrivateNetwork: boolean): Lo
   }
 }
 
-/** Servers may send a 100 that nobody asked for. undici passes over every interim response but that: it reads a 102 here. */
+/** Servers may send a 100 without being asked. undici skips every other interim response, so it reads that one as a 102. */
 function passingOverContinue(socket: Socket): Socket {
   const read = socket.read.bind(socket)
   return Object.assign(socket, {

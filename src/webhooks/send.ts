@@ -41,7 +41,7 @@ export interface AttemptOutcome extends Answer {
   hint: string | null
 }
 
-type Send = (webhook: WebhookRequest) => Promise<AttemptOutcome>
+export type SendWebhook = (webhook: WebhookRequest) => Promise<AttemptOutcome>
 
 interface SenderOptions extends EndpointPolicy {
   /** For one attempt, from the DNS lookup to the last byte of the response. */
@@ -49,8 +49,6 @@ interface SenderOptions extends EndpointPolicy {
   /** How names are resolved: by default in DNS, and on a private network as the operating system does. */
   lookup?: LookupFunction
 }
-
-export type Sender = ReturnType<typeof createSender>
 
 /**
  * Sends webhooks. A process has one sender: it keeps connections open for reuse, for a minute at most, after which a
@@ -71,7 +69,7 @@ export function createSender(options: SenderOptions) {
   })
 
   /** Makes one attempt. It never rejects: every network error is an outcome. */
-  const send: Send = async (webhook) => {
+  const send: SendWebhook = async (webhook) => {
     const started = performance.now()
     const deadline = AbortSignal.timeout(timeoutMs)
     const bytes = Buffer.from(webhook.body)
@@ -184,7 +182,7 @@ export async function sendPing(
     environment,
     secrets,
   }: { url: string; partnerId: number; environment: Environment; secrets: string[] },
-  send: Send,
+  send: SendWebhook,
 ): Promise<PingOutcome> {
   const id = `ping_${newUuid()}`
   const at = new Date()

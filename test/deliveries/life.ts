@@ -7,7 +7,7 @@ import {
   endpointTransitions,
 } from '../../src/endpoints/endpoint-state.ts'
 import { decideFailure } from '../../src/deliveries/outcome-decision.ts'
-import { inRound, isLastButOneMade } from '../../src/deliveries/retry-schedule.ts'
+import { inRound, lastButOneAfter } from '../../src/deliveries/retry-schedule.ts'
 
 export const LEADS = 14
 export const WEBHOOKS = 2
@@ -92,7 +92,7 @@ export class Life {
         failures,
         nextAttemptAt: new Date(this.now.getTime() + forMs),
         interruptions: 0,
-        lastButOneAt: isLastButOneMade(failures) ? (counted.lastButOneAt ?? this.now) : null,
+        lastButOneAt: lastButOneAfter(failures, counted.lastButOneAt, this.now),
       })
       Object.assign(delivery, { lease: null, leasedUntil: null })
     }

@@ -70,6 +70,9 @@ describe('a paused endpoint', () => {
     await endpoint.is('active')
     expect(await endpoint.open()).toBe(0)
     await (await endpoint.workflow()).result()
+    const mails = mailServer.mails.filter(({ to }) => to === 'staff@example.com')
+    const subjects = mails.map(({ content }) => /^Subject: Webhook endpoint ([^:]*)/m.exec(content)?.[1])
+    expect(subjects).toEqual(['is paused', 'works again'])
     // the lead knows, too, although the probe left it nothing to send
     const lead = service.client.workflow.getHandle(`lead-${first}`)
     await until(async () => {
