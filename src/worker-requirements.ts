@@ -8,7 +8,7 @@ import { databaseRemedy, findDatabaseFault, requireServiceLogin } from './databa
 import { requireDeployment } from './database/deployment.ts'
 import { connect, workerPatience } from './database/orm.ts'
 import { otherSchema } from './database/schema.ts'
-import { isReachable, type Sql, sqlOf } from './database/sql.ts'
+import { reachDatabase, type Sql, sqlOf } from './database/sql.ts'
 import { fail, failIfOtherEnvironment, reasonOf } from './fail.ts'
 import { lackingKeys } from './seal.ts'
 import { isPolling, isTemporalAway } from './temporal/away.ts'
@@ -57,7 +57,7 @@ class OtherSchema extends Error {}
 
 /** @returns the deployment's id. */
 async function requireRecord(sql: Sql, config: Config<'worker'>): Promise<string> {
-  await isReachable(sql)
+  await reachDatabase(sql)
   await requireServiceLogin(sql, config)
   const remedy = await otherSchema(sql)
   if (remedy !== undefined) throw new OtherSchema(remedy)

@@ -108,6 +108,8 @@ function parseValues({ options: { types } }: PostgresPool): void {
 const USES = 5
 /** PostgreSQL keeps each of them, with its plan, for each connection. */
 const MOST_NAMES = 100
+/** A statement of whole rows: once their table gets another column, PostgreSQL refuses it by the name that it has. */
+const WHOLE_ROWS = /"\.\*|select \*/
 
 /**
  * Sends statements that are used again and again by a name, so that PostgreSQL parses each once for a connection. That saves
@@ -126,7 +128,8 @@ function nameStatements(pool: PostgresPool): void {
   pool.on('connect', (client) => {
     const query = client.query.bind(client)
     client.query = (text, values, ...rest) => {
-      const name = typeof text === 'string' && Array.isArray(values) ? nameOf(text) : undefined
+      const isNameable = typeof text === 'string' && Array.isArray(values) && !WHOLE_ROWS.test(text)
+      const name = isNameable ? nameOf(text) : undefined
       return name === undefined ? query(text, values, ...rest) : query({ name, text, values }, ...rest)
     }
   })

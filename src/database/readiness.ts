@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { fail, reasonOf } from '../fail.ts'
 import { codeOf, isDatabaseAway } from './errors.ts'
-import { isReachable, type Sql } from './sql.ts'
+import { reachDatabase, type Sql } from './sql.ts'
 
 /** What to do when PostgreSQL refuses a connection, by SQLSTATE. */
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -34,7 +34,7 @@ const ANSWER_LIMIT_MS = 2000
 /** Why PostgreSQL does not serve this process now, in one line; `undefined` if it does. */
 export async function findDatabaseFault(sql: Sql): Promise<string | undefined> {
   const tooLate = delay(ANSWER_LIMIT_MS, 'PostgreSQL does not answer', { ref: false })
-  return Promise.race([isReachable(sql).then(() => undefined, databaseRemedy), tooLate])
+  return Promise.race([reachDatabase(sql).then(() => undefined, databaseRemedy), tooLate])
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Environment } from '../values.ts'
 import { findDeployment, requireDeployment } from './deployment.ts'
 import { codeOf, isDenied } from './errors.ts'
 import { connect, type Orm, type Patience } from './orm.ts'
-import { isReachable, type Sql, sqlOf, takeLock } from './sql.ts'
+import { reachDatabase, type Sql, sqlOf, takeLock } from './sql.ts'
 
 const OTHER =
   'The database’s schema is not the one that this version needs: run npm run migrate. For npm start, begin anew with npm start -- --fresh'
@@ -90,7 +90,7 @@ export async function provideLogin(owner: Orm, serviceUrl: string): Promise<void
     throw new Error(`DATABASE_URL must name the role ${SERVICE}, to which roles.sql grants its rights`)
   const service = await connect(serviceUrl)
   try {
-    await isReachable(sqlOf(service))
+    await reachDatabase(sqlOf(service))
   } catch (error) {
     if (!isLoginRefused(error)) throw error
     // only now: PostgreSQL may log a statement that fails, with its password

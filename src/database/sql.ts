@@ -12,10 +12,9 @@ export function sqlOf({ em }: { em: Em }): Sql {
   return em.getKysely<Tables>()
 }
 
-/** Whether PostgreSQL answers. */
-export async function isReachable(sql: Sql): Promise<boolean> {
+/** Rejects while PostgreSQL does not answer. */
+export async function reachDatabase(sql: Sql): Promise<void> {
   await raw`select 1`.execute(sql)
-  return true
 }
 
 /** Runs `work` in the caller's transaction if there is one, and otherwise in one of its own. */

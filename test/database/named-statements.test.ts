@@ -36,6 +36,16 @@ describe('statements that are used again and again', () => {
     })
   })
 
+  it('get none where they read whole rows, which get another column with their table', async () => {
+    await sql.connection().execute(async (connection) => {
+      const find = () => connection.selectFrom('partners').selectAll('partners').where('id', '=', 1).execute()
+      for (let use = 1; use <= USES; use += 1) await find()
+      await raw`alter table partners add column nickname text`.execute(connection)
+      expect(await find()).toEqual([expect.objectContaining({ id: 1, nickname: null })])
+      await raw`alter table partners drop column nickname`.execute(connection)
+    })
+  })
+
   it('are a hundred at most', async () => {
     await sql.connection().execute(async (connection) => {
       for (let text = 0; text <= MOST; text += 1)
