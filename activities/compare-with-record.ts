@@ -49,13 +49,14 @@ export function compareWithRecordActivity(dependencies: Dependencies) {
     whileBeating(async () => {
       const began = Date.now()
       const signal = cancellationSignal()
-      await tellRestored(dependencies)
       const endpoints = await startEndpoints(dependencies)
       const all = began >= allAt
       const leads = await compareLeads({ all, endedSince: began - LOOK_BACK_MS }, { signal, onFailure })
       if (signal.aborted) throw again('the worker stops')
       const { repaired } = leads
       if (repaired > 0) log.warn({ repaired }, 'brought leads’ workflows to what the record says')
+      // last: no lead waits for a mail server
+      await tellRestored(dependencies)
       observe.scheduleEnded('comparison')
       const nextAllAt = began + (leads.failed === 0 ? DAY_MS : HOUR_MS)
       return { repaired, failed: leads.failed + endpoints.failed, allAt: all ? nextAllAt : allAt }
@@ -87,17 +88,18 @@ export async function tellRestored({ sql, mailer, log }: MailDependencies): Prom
     .where('restored_at', '>', raw<Date>`clock_timestamp() - interval '1 day'`)
     .orderBy('id')
     .execute()
-  for (const { id, name, contact_email: to, at } of untold) {
+  const failed = await forEachInFlight(untold, async ({ id, name, contact_email: to, at }) => {
     const about = { partner_id: id }
     const subject = `Our database was restored: ${name}`
     const messageId = mailer.messageId(`restored-${at.getTime()}-${id}`)
-    try {
-      const text = restoredText(name, at)
-      const mail = to === null ? 'no_address' : await mailer.send({ to, subject, text, messageId, about })
-      await sql.updateTable('partners').set({ restored_at: null }).where('id', '=', id).execute()
-      log.warn({ notice: 'restored', ...about, mail: { partner: mail } }, subject)
-    } catch (err) {
-      log.error({ err, ...about }, 'a partner could not be told of a restore; trying again in five minutes')
-    }
-  }
+    const text = restoredText(name, at)
+    const mail = to === null ? 'no_address' : await mailer.send({ to, subject, text, messageId, about })
+    await sql.updateTable('partners').set({ restored_at: null }).where('id', '=', id).execute()
+    log.warn({ notice: 'restored', ...about, mail: { partner: mail } }, subject)
+  })
+  for (const { item, error: err } of failed)
+    log.error(
+      { err, partner_id: item.id },
+      'a partner could not be told of a restore; trying again in five minutes',
+    )
 }

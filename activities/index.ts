@@ -5,7 +5,7 @@ import {
   requestAttempt,
 } from '../src/deliveries/resends.ts'
 import { reviewEndpoint, setNextProbe } from '../src/endpoints/endpoint-review.ts'
-import { clockActivities, inSandbox } from './advance-clock.ts'
+import { advanceClockActivity } from './advance-clock.ts'
 import { certificationActivities } from './certify-endpoint.ts'
 import { compareWithRecordActivity } from './compare-with-record.ts'
 import { deliverWebhookActivity, probeEndpointActivity, resendWebhookActivity } from './deliver-webhook.ts'
@@ -27,7 +27,7 @@ export type ActivityDependencies = Needs<typeof recordMilestonesActivity> &
   Needs<typeof recordScoreUpdateActivity> &
   Needs<typeof probeEndpointActivity> &
   Needs<typeof welcomeActivities> &
-  Needs<typeof clockActivities> &
+  Needs<typeof advanceClockActivity> &
   Needs<typeof leadActivities> &
   Needs<typeof certificationActivities> &
   Needs<typeof wakeLeadsActivity> &
@@ -58,7 +58,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     recordMilestones: recordMilestonesActivity(dependencies),
     ...welcomeActivities(dependencies),
     ...leadActivities(dependencies),
-    ...inSandbox(dependencies, clockActivities(dependencies)),
+    advanceClock: advanceClockActivity(dependencies),
     requestAttempt: async (leadId: number, sequence: number) => requestAttempt(sql, leadId, sequence),
     listReplay: async (filter: ReplayFilter, after: ReplayCursor) => replayPage(sql, filter, after, PAGE),
 

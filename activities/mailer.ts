@@ -60,20 +60,20 @@ export function createMailer(settings: MailSettings, { observe, log }: Told): Ma
     smtpUrl === undefined
       ? undefined
       : createTransport({ url: smtpUrl, connectionTimeout: 10_000, socketTimeout: 60_000 })
-  const isAllowed = (address: string) =>
-    environment === 'production' ||
-    isCatcher ||
+  const isNamed = (address: string) =>
     allowDomains.some((domain) => domain === '*' || address.toLowerCase().endsWith(`@${domain}`))
+  const mayMail = (address: string) =>
+    transport !== undefined && (environment === 'production' || isCatcher || isNamed(address))
   return {
+    mayMail,
     // enough to tell deployments apart, and short: longer lines are folded, which not every mail system undoes
     messageId: (id) => `<${id}@${deployment.slice(0, 8)}.partner-referral-service>`,
-    mayMail: (address) => transport !== undefined && isAllowed(address),
     async send(mail) {
       const { to, subject, text, messageId, replyTo } = mail
       const began = performance.now()
       const tell = (end: MailEnd) =>
         log.info({ ...mailFields(mail, end), duration_ms: millisecondsSince(began) }, 'mail')
-      const outcome = transport !== undefined && isAllowed(to) ? 'sent' : 'not_allowed'
+      const outcome = mayMail(to) ? 'sent' : 'not_allowed'
       try {
         if (outcome === 'sent')
           await transport

@@ -2,6 +2,7 @@ import { activityInfo, heartbeat } from '@temporalio/activity'
 import type { Logger } from 'pino'
 import type { Sql } from '../src/database/sql.ts'
 import { markSent, noticeFacts, type UnsentNotice, unsentNotices } from '../src/endpoints/notices.ts'
+import { forEachInFlight } from '../src/temporal/in-flight.ts'
 import { describeNotice } from './mail-texts.ts'
 import type { Mail, Mailer } from './mailer.ts'
 
@@ -23,9 +24,8 @@ export function notifyActivity({ sql, mailer, staffEmail, log }: Dependencies) {
   return async (endpointId: number): Promise<number> => {
     const notices = await unsentNotices(sql, endpointId)
     const send = sendsOnce(mailer)
-    const failures: unknown[] = []
-    for (const notice of notices) await tell(notice, send).catch((error: unknown) => failures.push(error))
-    if (failures.length > 0) throw failures[0]
+    const [failed] = await forEachInFlight(notices, (notice) => tell(notice, send), { limit: 1 })
+    if (failed !== undefined) throw failed.error
     return notices.length
   }
 

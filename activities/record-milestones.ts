@@ -30,8 +30,10 @@ export function recordMilestonesActivity(dependencies: RecordingDependencies) {
     const record = async (opening?: Opening) => {
       const began = performance.now()
       const recorded = await recordMilestones(sql, leadId, items, webhookBody, { opening, isSandbox })
-      for (const line of linesOf(leadId, items, recorded, millisecondsSince(began)))
+      for (const line of linesOf(leadId, items, recorded, millisecondsSince(began))) {
         log.info(line, 'recording')
+        if (line.outcome === 'recorded') observe.recorded(line.event)
+      }
       return recorded
     }
     const recordAndSend = async ({ partnerId, after }: SettledUpTo) => {
@@ -44,10 +46,7 @@ export function recordMilestonesActivity(dependencies: RecordingDependencies) {
     }
     const recorded = await (settled ? recordAndSend(settled) : record())
     if (recorded === undefined) throw otherLead()
-    const { recording } = recorded
-    for (const [index, { name }] of items.entries())
-      if (recording.outcomes[index]?.outcome === 'recorded') observe.recorded(name)
-    return recording
+    return recorded.recording
   }
 }
 

@@ -26,7 +26,7 @@ export function recordScoreUpdateActivity({ scoreProvider, ...recording }: Depen
   const { sql } = recording
   const record = recordMilestonesActivity(recording)
   return async (leadId: number, { period, dedupeKey, settled }: ScoreUpdate): Promise<Recording> => {
-    // one that waits for its webhooks takes no more: nobody is to be asked about it
+    // a closed lead records no more, so the provider is not asked
     const isOver = await isClosed(sql, leadId)
     const gains = isOver ? undefined : await scoreProvider({ leadId, period, dedupeKey })
     return record(leadId, [{ name: 'score_update', dedupeKey, ...(gains && { gains }) }], settled)

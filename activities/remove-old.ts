@@ -2,6 +2,7 @@ import { cancellationSignal } from '@temporalio/activity'
 import type { Logger } from 'pino'
 import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
 import { type RetainedName, retainedNames } from '../src/privacy/retention.ts'
+import { forEachInFlight } from '../src/temporal/in-flight.ts'
 import { again, whileBeating } from './activity-context.ts'
 
 interface Dependencies {
@@ -22,18 +23,15 @@ export function removeOldActivity({ removeOld, observe, log }: Dependencies) {
     whileBeating(async () => {
       const signal = cancellationSignal()
       const removed: Record<string, number> = {}
-      const failures: unknown[] = []
-      for (const name of retainedNames) {
-        try {
-          const rows = await removeOld(name, { signal })
-          if (rows !== undefined) removed[name] = rows
-        } catch (error) {
-          log.warn({ class: name, err: error }, 'cannot remove what is old; trying again every minute')
-          failures.push(error)
-        }
+      const remove = async (name: RetainedName) => {
+        const rows = await removeOld(name, { signal })
+        if (rows !== undefined) removed[name] = rows
       }
+      const failed = await forEachInFlight(retainedNames, remove, { signal, limit: 1 })
+      for (const { item, error: err } of failed)
+        log.warn({ class: item, err }, 'cannot remove what is old; trying again every minute')
       if (signal.aborted) throw again('the worker stops')
-      if (failures.length > 0) throw failures[0]
+      if (failed[0] !== undefined) throw failed[0].error
       observe.scheduleEnded('retention')
       return removed
     })

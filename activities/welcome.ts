@@ -54,8 +54,8 @@ export function welcomeActivities({
 
   return {
     /**
-     * Tries both at once, and waits a second at most: what has not ended well by then continues, and is for `deliverWebhook`
-     * and `sendOnboardingEmail`, which have more patience.
+     * Tries both at once, and waits a second at most. What has not succeeded by then is left to `deliverWebhook` and
+     * `sendOnboardingEmail`, which try for longer.
      */
     welcome: async (leadId: number, partnerId: number): Promise<Welcome> => {
       const mailing = onboardingMails.send(leadId).then(
@@ -93,7 +93,7 @@ type Outcome = 'sent' | 'already_sent' | 'not_allowed' | MailRefusal
 
 export type OnboardingMails = ReturnType<typeof createOnboardingMails>
 
-/** The mails that welcome borrowers. One for all of a process, which knows those that are under way. */
+/** The mails that welcome borrowers. A process makes this once: it knows which are under way. */
 export function createOnboardingMails(dependencies: MailDependencies) {
   const { sql, mailer, letterhead, mostAtATime, encryptionKeys, log } = dependencies
   const inPlace = fewAtATime(mostAtATime)

@@ -46,7 +46,7 @@ export const { welcome: welcomeLead } = lasting({
   retry: { initialInterval: '1 second', maximumAttempts: 3 },
 })
 
-/** It may be due in weeks, where many of one partner wait; the activity itself gives it up. */
+/** Without a limit of time: the activity itself gives the email up after seven days. */
 export const { sendOnboardingEmail } = lasting({
   ...tries('2 minutes', '10 seconds', '1 hour'),
   summary: 'onboarding email to the borrower',

@@ -16,7 +16,7 @@ export async function certification(request: CertificationRequest): Promise<stri
   setDefaultSignalHandler(() => {})
   const outcomes = new Map<CertificationCheck, CheckOutcome>()
   for (const check of certificationChecks) {
-    // the host may not want our requests
+    // a host that refused the first request gets the others slowly
     if ((outcomes.get('valid')?.result ?? 'passed') !== 'passed') await sleep('1 second')
     setCurrentDetails(detailsOf(request, outcomes))
     const summary = `send ${describeCheck(check)}`

@@ -72,7 +72,11 @@ export async function endpoint(
   for (;;) {
     const { looks } = memory
     const review = await reviewEndpoint(endpointId)
-    if (review === null) return
+    if (review === null) {
+      // an update that meets the end of its workflow has no answer
+      await condition(allHandlersFinished)
+      return
+    }
     const isPaused = review.state === 'paused'
     // what people paused, people have to resume
     const isProbed = isPaused && review.pausedBy === 'service'

@@ -116,7 +116,7 @@ export interface Webhook {
 /** To a partner's resends: send these, too. Answers which of them are too many. */
 export const resendUpdate = defineUpdate<Webhook[], [Webhook[]]>('resend')
 
-export interface MilestoneArgument {
+interface MilestoneArgument {
   id?: string
   gains?: ScoreGains
   /** What was wrong with the rest, in words for operators. */

@@ -1,7 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { SMTPServer } from 'smtp-server'
-import { fewAtATime } from '../../activities/mailer.ts'
 import { atEnd } from '../support/at-end.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { mailerTo } from '../support/mailer.ts'
@@ -53,16 +52,5 @@ describe('a mail', () => {
     atEnd(() => new Promise<void>((resolve) => server.close(() => resolve())))
     const mailer = mailerTo(`smtps://localhost:${(server.server.address() as AddressInfo).port}`)
     await expect(mailer.send(MAIL)).rejects.toThrow('could not be sent: ESOCKET (self-signed certificate')
-  })
-
-  it('is one of a few at a time, and the rest are tried again', async () => {
-    const answered = Promise.withResolvers<'sent'>()
-    const inPlace = fewAtATime(2)
-    const send = () => inPlace(async () => answered.promise)
-    const sending = [send(), send()]
-    await expect(send()).rejects.toMatchObject({ type: 'Again', category: 'BENIGN' })
-    answered.resolve('sent')
-    expect(await Promise.all(sending)).toEqual(['sent', 'sent'])
-    expect(await send()).toBe('sent')
   })
 })

@@ -178,7 +178,7 @@ describe('an onboarding mail', () => {
     const sending = send(await newLead())
     await until(async () => mailServer.mails.length === 1)
     const second = await newLead()
-    await expect(send(second)).rejects.toMatchObject({ category: 'BENIGN' })
+    await expect(send(second)).rejects.toMatchObject({ type: 'Again', category: 'BENIGN' })
     expect(await claimsOf(second)).toEqual([])
     answering.resolve()
     expect([await sending, await send(second)]).toEqual(['sent', 'sent'])
