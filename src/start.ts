@@ -5,7 +5,7 @@ import { defaultDataDirectory as dataDirectory, removeUnusable } from './embedde
 import type { Launched } from './embedded/launch.ts'
 import { beginRun } from './embedded/run.ts'
 import { startSandbox } from './embedded/sandbox.ts'
-import { OTHERS } from './temporal/namespace-guard.ts'
+import { OTHERS } from './temporal/names.ts'
 
 const help = `npm start -- [--fresh] [--json]
 

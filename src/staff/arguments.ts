@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { LARGEST_ID } from '../values.ts'
+import { DAY_MS, HOUR_MS, LARGEST_ID, MINUTE_MS } from '../values.ts'
 
-const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const UNIT_MS = { s: 1000, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS }
 
 /** A parser that takes what matches `pattern`; `rule` says what that is. */
 export function matching(pattern: RegExp, rule: string) {

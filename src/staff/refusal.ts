@@ -17,36 +17,30 @@ interface Failure {
 
 export function failureOf(error: unknown, temporalAddress = ''): Failure {
   const line = (error instanceof Error ? error.message || error.name : String(error)).split('\n')[0] ?? ''
-  const failed = (reason: Failure['reason'], message: string): Failure => ({
-    message,
-    reason,
-    outcome: 'failed',
-  })
-  const unknown = (reason: Failure['reason'], message: string): Failure => ({
-    message,
-    reason,
-    outcome: 'unknown',
-  })
+  const failure = (reason: Failure['reason'], message: string): Failure => {
+    const isAway = reason === 'temporal_away' || reason === 'database_away'
+    return { message, reason, outcome: isAway ? 'unknown' : 'failed' }
+  }
   if ([Refusal, OtherEnvironment, OtherDeployment, SealError].some((kind) => error instanceof kind))
-    return failed('refused', line)
+    return failure('refused', line)
   if (error instanceof Error && isDenied(error))
-    return failed(
+    return failure(
       'refused',
       `PostgreSQL: ${line}. Your login needs the role referrals_staff: grant referrals_staff to it`,
     )
   if (isFileFault(error))
-    return failed(
+    return failure(
       'error',
       `A file cannot be used (${line}): let your user read and write it, or correct its name.`,
     )
   if (isTemporalAway(error))
-    return unknown(
+    return failure(
       'temporal_away',
       `Temporal does not answer at ${temporalAddress}: start it, or a worker, or correct TEMPORAL_ADDRESS or TEMPORAL_TLS. The command may have taken effect: check before you try again.`,
     )
   if (isLockTimeout(error))
-    return failed('locked', 'Someone else is changing the same record: try again in a few seconds.')
+    return failure('locked', 'Someone else is changing the same record: try again in a few seconds.')
   if (isDatabaseAway(error))
-    return unknown('database_away', `PostgreSQL does not answer: start it, or correct DATABASE_URL (${line})`)
-  return failed('error', `The command failed: ${line}`)
+    return failure('database_away', `PostgreSQL does not answer: start it, or correct DATABASE_URL (${line})`)
+  return failure('error', `The command failed: ${line}`)
 }

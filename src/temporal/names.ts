@@ -33,17 +33,20 @@ export const SCORES_QUEUE = 'scores'
 
 /** What operators filter and sort workflows by in Temporal's Web UI: ids, states and dates, nobody's data. */
 export const searchAttributes = {
-  LeadId: 'Int',
-  PartnerId: 'Int',
+  LeadId: 'INT',
+  PartnerId: 'INT',
   /** The lead's status, as the API answers it. */
-  LeadStatus: 'Keyword',
+  LeadStatus: 'KEYWORD',
   /** `ok`, `failing` (the endpoint refuses, it is tried again) or `held` (the endpoint is paused or not set). */
-  DeliveryState: 'Keyword',
+  DeliveryState: 'KEYWORD',
   /** Absent while no score update is planned. */
-  NextScoreUpdateAt: 'Datetime',
+  NextScoreUpdateAt: 'DATETIME',
   /** The day (UTC) of the lead's latest event: to the second, every event would be written to Temporal's visibility store. */
-  LastEventAt: 'Datetime',
+  LastEventAt: 'DATETIME',
 } as const
 
 /** The beginning of a day, for `LastEventAt`. */
 export const dayOf = (ms: number) => new Date(Math.floor(ms / DAY_MS) * DAY_MS)
+
+/** In every refusal of another deployment's namespace: another process may have printed it as its last line. */
+export const OTHERS = 'belongs to another deployment'

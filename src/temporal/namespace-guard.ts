@@ -6,6 +6,7 @@ import {
   type WorkflowClientInterceptor,
 } from '@temporalio/client'
 import type { Logger } from 'pino'
+import { OTHERS } from './names.ts'
 
 /** Under which name of the namespace's data its deployment is kept. */
 const OWNER = 'partner-referral-deployment'
@@ -13,9 +14,6 @@ const PERMISSION_DENIED = 7
 const UNIMPLEMENTED = 12
 
 type Service = Pick<Connection['workflowService'], 'describeNamespace' | 'updateNamespace'>
-
-/** In every refusal: another process may have printed it as its last line. */
-export const OTHERS = 'belongs to another deployment'
 
 /** The namespace holds another deployment's workflows; `message` is one line that says what to do. */
 export class OtherDeployment extends Error {
