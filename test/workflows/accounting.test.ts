@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
-import type { ReferralView } from '../../workflows/messages.ts'
 import { signalledMilestones } from '../../src/leads/milestones.ts'
 import { rawSignal } from '../support/raw-signal.ts'
 import { holdRow } from '../support/row-lock.ts'
@@ -14,11 +13,9 @@ describe('whatever is sent to a lead', () => {
     fixture = await sharedFixture()
   })
 
-  const handleOf = (leadId: number) => fixture.service.client.workflow.getHandle(`lead-${leadId}`)
-  const view = (leadId: number) => handleOf(leadId).query<ReferralView>('state')
   const settled = (leadId: number, received: number) =>
     until(async () => {
-      const state = await view(leadId)
+      const state = await fixture.view(leadId)
       return state.signals.received === received && state.waiting === 0 && state
     })
   it('is accounted for, whatever it is named and carries, and a good signal after it is recorded', async () => {
@@ -52,12 +49,12 @@ describe('whatever is sent to a lead', () => {
         // accepted, where the record is to be read first
         expect(outcome).toMatch(/^(recorded|repeated|accepted)$/)
         const { signals } = await until(async () => {
-          const state = await view(leadId)
+          const state = await fixture.view(leadId)
           return state.waiting === 0 && state
         })
         const { received, recorded, repeated, refused, notUnderstood } = signals
         expect(recorded + repeated + refused + notUnderstood).toBe(received)
-        const { events } = await handleOf(leadId).fetchHistory()
+        const { events } = await fixture.handleOf(leadId).fetchHistory()
         expect((events ?? []).filter((event) => event.workflowTaskFailedEventAttributes)).toEqual([])
       }),
       { numRuns: 15 },
@@ -67,7 +64,7 @@ describe('whatever is sent to a lead', () => {
   it('is answered when it is sent as an update, and refused with a reason when it is wrong', async () => {
     const leadId = await fixture.leads.start()
     const update = (request: unknown, updateId?: string) =>
-      handleOf(leadId).executeUpdate('milestone', { args: [request], updateId })
+      fixture.handleOf(leadId).executeUpdate('milestone', { args: [request], updateId })
     const first = await update({ name: 'contract_signed' })
     expect(first).toEqual({ outcome: 'recorded', event_id: expect.stringMatching(/^evt_/) })
     expect(await update({ name: 'contract_signed' })).toEqual({ ...(first as object), outcome: 'repeated' })
@@ -95,17 +92,17 @@ describe('whatever is sent to a lead', () => {
     const leadId = await fixture.leads.start()
     const lead = await holdRow(fixture.service.sql, 'leads', `id = ${leadId}`)
     const started = (name: string, request: unknown) =>
-      handleOf(leadId).startUpdate(name, { args: [request], waitForStage: 'ACCEPTED' })
+      fixture.handleOf(leadId).startUpdate(name, { args: [request], waitForStage: 'ACCEPTED' })
     const first = await started('milestone', { name: 'contract_signed' })
     const events = [{ name: 'escrow_funded' }, { name: 'client_engaged_in_chat' }]
     const second = await started('simulate', { key: 'a', events })
     await lead.reached()
-    await handleOf(leadId).cancel()
+    await fixture.handleOf(leadId).cancel()
     await lead.release()
     expect(await first.result()).toMatchObject({ outcome: 'recorded' })
     expect(await second.result()).toMatchObject([{ outcome: 'recorded' }, { outcome: 'recorded' }])
-    expect(await handleOf(leadId).result()).toBe('canceled')
-    expect((await handleOf(leadId).describe()).status.name).toBe('COMPLETED')
+    expect(await fixture.handleOf(leadId).result()).toBe('canceled')
+    expect((await fixture.handleOf(leadId).describe()).status.name).toBe('COMPLETED')
   })
 
   it('is not doubled by a reset', async () => {
@@ -115,7 +112,7 @@ describe('whatever is sent to a lead', () => {
     }
     await fixture.arrived(leadId, 2)
     await settled(leadId, 3)
-    const { runId } = await handleOf(leadId).describe()
+    const { runId } = await fixture.handleOf(leadId).describe()
     await fixture.service.client.workflowService.resetWorkflowExecution({
       namespace: fixture.service.namespace,
       workflowExecution: { workflowId: `lead-${leadId}`, runId },
@@ -123,7 +120,7 @@ describe('whatever is sent to a lead', () => {
       requestId: `reset-${leadId}`,
       reason: 'test',
     })
-    expect((await handleOf(leadId).describe()).runId).not.toBe(runId)
+    expect((await fixture.handleOf(leadId).describe()).runId).not.toBe(runId)
     await settled(leadId, 3)
     await fixture.send(leadId, 'mortgage_ready')
     await fixture.arrived(leadId, 3)

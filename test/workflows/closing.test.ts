@@ -2,27 +2,17 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { runScenarioUpdate } from '../../workflows/messages.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
 import { auditOf, contextOf } from '../staff/context.ts'
-import { putClockAhead } from '../support/clock.ts'
-import { leadsOf } from '../support/leads.ts'
-import { type TestPartner } from '../support/service.ts'
-import { type SharedService, sharedService } from '../support/shared-service.ts'
-
-const DAY_S = 24 * 60 * 60
+import { type Fixture, sharedFixture } from './scenes.ts'
 
 describe('the closing of a lead', () => {
-  let service: SharedService
+  let fixture: Fixture
   let context: StaffContext
-  let partner: TestPartner
-  let leads: ReturnType<typeof leadsOf>
 
   beforeAll(async () => {
-    service = await sharedService()
-    context = await contextOf(service.environment)
-    partner = await service.addPartner()
-    leads = leadsOf(service, partner)
+    fixture = await sharedFixture()
+    context = await contextOf(fixture.service.environment)
   })
 
-  const handleOf = (leadId: number) => service.client.workflow.getHandle(`lead-${leadId}`)
   const audited = async (leadId: number) =>
     (await auditOf(context))
       .filter(({ lead_id: id }) => id === leadId)
@@ -35,9 +25,9 @@ describe('the closing of a lead', () => {
   })
 
   it('is audited as Temporal’s when somebody requests the cancellation there', async () => {
-    const leadId = await leads.start()
-    await handleOf(leadId).cancel()
-    await handleOf(leadId).result()
+    const leadId = await fixture.leads.start()
+    await fixture.handleOf(leadId).cancel()
+    await fixture.handleOf(leadId).result()
     expect(await audited(leadId)).toEqual([elsewhere('canceled')])
   })
 
@@ -47,29 +37,28 @@ describe('the closing of a lead', () => {
   ])(
     'is audited as Temporal’s when the update comes from there, though it gives the reason %s',
     async (reason, taken) => {
-      const leadId = await leads.start()
-      await handleOf(leadId).executeUpdate('close', { args: [{ reason }] })
-      await handleOf(leadId).result()
+      const leadId = await fixture.leads.start()
+      await fixture.handleOf(leadId).executeUpdate('close', { args: [{ reason }] })
+      await fixture.handleOf(leadId).result()
       expect(await audited(leadId)).toEqual([elsewhere(taken)])
     },
   )
 
   it('is the scenario’s in a sandbox', async () => {
-    const leadId = await leads.start()
-    await service.referrals.update(leadId, runScenarioUpdate, [{ scenario: 'dropped_out' }])
-    await handleOf(leadId).result()
+    const leadId = await fixture.leads.start()
+    await fixture.service.referrals.update(leadId, runScenarioUpdate, [{ scenario: 'dropped_out' }])
+    await fixture.handleOf(leadId).result()
     expect(await audited(leadId)).toEqual([
       { actor: 'scenario', action: 'lead.close', outcome: 'done', detail: { reason: 'withdrew' } },
     ])
   })
 
   it('is no action of anybody’s once its borrower has been mortgage ready for 30 days', async () => {
-    const leadId = await leads.start()
-    await service.referrals.signal(leadId, 'mortgage_ready')
-    await leads.recorded(leadId, 'mortgage_ready')
-    await putClockAhead(service.sql, leadId, 31 * DAY_S)
-    await service.referrals.signal(leadId, 'read_record')
-    await handleOf(leadId).result()
+    const leadId = await fixture.leads.start()
+    await fixture.send(leadId, 'mortgage_ready')
+    await fixture.leads.recorded(leadId, 'mortgage_ready')
+    await fixture.advance(leadId, 31)
+    await fixture.handleOf(leadId).result()
     expect(await audited(leadId)).toEqual([])
   })
 })

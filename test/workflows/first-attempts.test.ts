@@ -12,9 +12,8 @@ describe('a webhook that is sent with its recording', () => {
     fixture = await sharedFixture()
   })
 
-  const handleOf = (leadId: number) => fixture.service.client.workflow.getHandle(`lead-${leadId}`)
   const settled = (leadId: number, next: number) =>
-    until(async () => (await handleOf(leadId).query<{ next: number }>('state')).next === next)
+    until(async () => (await fixture.view(leadId)).next === next)
   const welcomed = async ({ leads }: Fixture) => {
     const leadId = await leads.start()
     await settled(leadId, 2)
@@ -22,7 +21,7 @@ describe('a webhook that is sent with its recording', () => {
   }
   /** The activities of a lead: their types, and how long each took, in milliseconds. */
   const activities = async (leadId: number) => {
-    const events = (await handleOf(leadId).fetchHistory()).events ?? []
+    const events = (await fixture.handleOf(leadId).fetchHistory()).events ?? []
     const timeOf = (index: number) => {
       const { seconds, nanos } = events[index]?.eventTime ?? {}
       return Number(seconds ?? 0) * 1000 + (nanos ?? 0) / 1e6

@@ -1,3 +1,4 @@
+import type { WorkflowHandle } from '@temporalio/client'
 import { putClockAhead } from '../support/clock.ts'
 import { beginCertification } from '../../src/endpoints/certify-endpoint.ts'
 import { createEndpointRequests, createEndpointStarter } from '../../src/endpoints/endpoint-workflows.ts'
@@ -13,7 +14,7 @@ import { lockEndpoint } from '../../src/endpoints/endpoint.ts'
 import { setCandidate } from '../../src/endpoints/set-endpoint.ts'
 import { sealing } from '../../src/seal.ts'
 import { createResends } from '../../src/deliveries/resends.ts'
-import { probeSignal, runScenarioUpdate } from '../../workflows/messages.ts'
+import { probeSignal, type ReferralView, runScenarioUpdate } from '../../workflows/messages.ts'
 import { fillDeliveries } from '../support/deliveries.ts'
 import { leadsOf } from '../support/leads.ts'
 import { rawSignal } from '../support/raw-signal.ts'
@@ -31,6 +32,9 @@ export interface Fixture {
   service: Service
   partner: TestPartner
   leads: ReturnType<typeof leadsOf>
+  handleOf: (leadId: number, runId?: string) => WorkflowHandle
+  /** What the workflow says of its lead. */
+  view: (leadId: number) => Promise<ReferralView>
   send: (leadId: number, name: string, argument?: unknown) => Promise<unknown>
   arrived: (leadId: number, count: number) => Promise<unknown>
   advance: (leadId: number, days: number) => Promise<unknown>
@@ -41,10 +45,14 @@ export function fixtureOf(service: Service, partner: TestPartner): Fixture {
   const leads = leadsOf(service, partner)
   const send = (leadId: number, name: string, argument?: unknown) =>
     service.referrals.signal(leadId, name, argument)
+  const handleOf = (leadId: number, runId?: string) =>
+    service.client.workflow.getHandle(referralId(leadId), runId)
   return {
     service,
     partner,
     leads,
+    handleOf,
+    view: (leadId) => handleOf(leadId).query<ReferralView>('state'),
     send,
     arrived: (leadId, count) => partner.endpoint.until(() => leads.arrivals(leadId).length >= count),
     async advance(leadId, days) {
@@ -68,11 +76,6 @@ export async function sharedFixture(): Promise<Fixture> {
   return fixtureOf(service, await service.addPartner())
 }
 
-const viewOf = ({ service }: Fixture, leadId: number) =>
-  service.client.workflow
-    .getHandle(`lead-${leadId}`)
-    .query<{ held: boolean; failure: object | null; next: number; notes: object[] }>('state')
-
 /** The runs on both sides of continue-as-new, by the names of the files that hold their histories. */
 export const crossing = ['continued-as-new', 'begun-by-continuing'] as const
 /**
@@ -81,7 +84,7 @@ export const crossing = ['continued-as-new', 'begun-by-continuing'] as const
  */
 export const cross: Scene = async (fixture, leadId) => {
   await fixture.arrived(leadId, 1)
-  const handle = fixture.service.client.workflow.getHandle(`lead-${leadId}`)
+  const handle = fixture.handleOf(leadId)
   const { runId } = await handle.describe()
   const answered = Promise.withResolvers<void>()
   fixture.partner.endpoint.answer = (_, response) =>
@@ -101,7 +104,7 @@ async function failOnce(fixture: Fixture, leadId: number): Promise<void> {
   await fixture.arrived(leadId, 1)
   fixture.partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
   await fixture.send(leadId, 'contract_signed')
-  await until(async () => (await viewOf(fixture, leadId)).failure !== null)
+  await until(async () => (await fixture.view(leadId)).failure !== null)
   fixture.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
 }
 
@@ -116,11 +119,11 @@ export const scenes: Record<string, Scene> = {
     await fixture.send(leadId, 'mortgage_ready')
     await fixture.arrived(leadId, 6)
     await fixture.advance(leadId, 31)
-    await fixture.service.client.workflow.getHandle(`lead-${leadId}`).result()
+    await fixture.handleOf(leadId).result()
   },
   async 'troubled-journey'(fixture, leadId) {
-    const { service, send, arrived, setEndpoint } = fixture
-    const handle = service.client.workflow.getHandle(`lead-${leadId}`)
+    const { service, send, arrived, setEndpoint, view } = fixture
+    const handle = fixture.handleOf(leadId)
     await rawSignal(service, leadId, 'contract_signed', { encoding: 'json/protobuf', data: '{}' })
     await rawSignal(service, leadId, '__temporal_x', { encoding: 'json/plain', data: '{' })
     await send(leadId, 'paid')
@@ -129,15 +132,15 @@ export const scenes: Record<string, Scene> = {
     await arrived(leadId, 2)
     await failOnce(fixture, leadId)
     await send(leadId, 'send_now')
-    await until(async () => (await viewOf(fixture, leadId)).next === 4)
+    await until(async () => (await view(leadId)).next === 4)
     await setEndpoint('paused')
     await service.referrals.simulate(leadId, { key: 'a', events: [{ name: 'escrow_funded' }] })
-    await until(async () => (await viewOf(fixture, leadId)).held)
+    await until(async () => (await view(leadId)).held)
     await setEndpoint('active')
     await send(leadId, 'wake')
-    await until(async () => (await viewOf(fixture, leadId)).next === 5)
+    await until(async () => (await view(leadId)).next === 5)
     await send(leadId, 'score_update', { id: 'b', event_payload: { experian_gain: 'x' } })
-    await until(async () => (await viewOf(fixture, leadId)).next === 6)
+    await until(async () => (await view(leadId)).next === 6)
     await createClocks(service).advance(leadId, { days: 90 })
     await handle.cancel()
     await handle.result()

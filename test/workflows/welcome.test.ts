@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import type { ReferralView } from '../../workflows/messages.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { until } from '../support/until.ts'
 import { type Fixture, fixtureOf, prepareFixture } from './scenes.ts'
@@ -30,11 +29,10 @@ describe('a welcome of which one half is poisoned', () => {
     return { ...fixtureOf(service, partner), cure }
   }
 
-  const handleOf = (leadId: number) => fixture.service.client.workflow.getHandle(`lead-${leadId}`)
   /** Once it was tried more than once. */
   const retried = (leadId: number, activity: string) =>
     until(async () => {
-      const { raw: description } = await handleOf(leadId).describe()
+      const { raw: description } = await fixture.handleOf(leadId).describe()
       const pending = description.pendingActivities?.find(
         ({ activityType }) => activityType?.name === activity,
       )
@@ -45,7 +43,7 @@ describe('a welcome of which one half is poisoned', () => {
     const { leads, arrived, cure } = await poison('attempts')
     const leadId = await leads.start()
     await retried(leadId, 'deliverWebhook')
-    const { notes } = await handleOf(leadId).query<ReferralView>('state')
+    const { notes } = await fixture.view(leadId)
     expect(notes).toEqual([
       {
         at: expect.any(Number),
