@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import type { ScoreGains } from '../../src/leads/event-payloads.ts'
 import type { ScenarioName } from '../../src/sandbox/scenarios.ts'
 import { LEAD } from '../support/leads.ts'
 import { createdLead, type Service } from '../support/service.ts'
+import { whileBusy } from '../support/while-busy.ts'
 
 export interface SimulatedEvent {
   recorded: boolean
@@ -53,6 +55,8 @@ export async function sandboxPartner(service: Service, port: number | undefined)
     }
     return { status: response.status, ...answer }
   }
+  const simulateOnce = (lead: number, sent: object, key: string) =>
+    post('sandbox/simulate-event', { lead_id: lead, ...sent }, { 'idempotency-key': key })
   return {
     ...partner,
     post,
@@ -61,13 +65,15 @@ export async function sandboxPartner(service: Service, port: number | undefined)
       const email = scenario === undefined ? 'ada@example.com' : `ada+${scenario}@example.com`
       return createdLead(await post('create-lead', { ...LEAD, email }))
     },
-    simulate: (lead: number, sent: object, headers?: Record<string, string>) =>
-      post('sandbox/simulate-event', { lead_id: lead, ...sent }, headers),
+    simulateOnce,
+    /** Until it is answered: with the same Idempotency-Key, a repeat records nothing twice. */
+    simulate: (lead: number, sent: object, key: string = randomUUID()) =>
+      whileBusy(() => simulateOnce(lead, sent, key)),
     advanceOnce: (lead: number, to: object) => post('sandbox/advance-clock', { lead_id: lead, ...to }),
     /** Until the clock has stopped: a repeat joins. */
     async advance(lead: number, to: object) {
       for (;;) {
-        const answer = await post('sandbox/advance-clock', { lead_id: lead, ...to })
+        const answer = await whileBusy(() => post('sandbox/advance-clock', { lead_id: lead, ...to }))
         if (answer.error?.code !== 'CLOCK_MOVING') return answer
       }
     },

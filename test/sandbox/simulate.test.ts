@@ -3,7 +3,6 @@ import { mockGains } from '../../src/leads/event-payloads.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService } from '../support/service.ts'
 import { type SharedService, sharedService } from '../support/shared-service.ts'
-import { whileBusy } from '../support/while-busy.ts'
 import { type SandboxPartner, sandboxPartner } from './partner.ts'
 
 const GAINS = {
@@ -46,8 +45,7 @@ describe('simulate-event', () => {
     const daysBefore = (createdAt = '') =>
       Math.abs(Math.round((Date.parse(data.now) - Date.parse(createdAt)) / 86_400_000))
     const chat = async (days_ago: number, key?: string) => {
-      const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
-      const answer = await partner.simulate(lead, { event_name: 'client_engaged_in_chat', days_ago }, headers)
+      const answer = await partner.simulate(lead, { event_name: 'client_engaged_in_chat', days_ago }, key)
       const [event] = answer.data.events
       return { recorded: event?.recorded, days: daysBefore(event?.created_at) }
     }
@@ -148,12 +146,12 @@ describe('simulate-event', () => {
       ],
     }
     const repeated = await Promise.all(
-      Array.from({ length: 5 }, () => partner.simulate(lead, sent, { 'idempotency-key': 'the-same' })),
+      Array.from({ length: 5 }, () => partner.simulate(lead, sent, 'the-same')),
     )
     const ids = repeated.map(({ data }) => data.events.map((event) => event.event_id))
     expect(new Set(ids.map(String)).size).toBe(1)
     expect(await positions(lead)).toHaveLength(4)
-    await partner.simulate(lead, sent, { 'idempotency-key': 'another' })
+    await partner.simulate(lead, sent, 'another')
     expect(await positions(lead)).toHaveLength(6)
   })
 
@@ -162,7 +160,7 @@ describe('simulate-event', () => {
     const update = async (equifax_gain: number) => {
       const event_payload = { ...GAINS, equifax_gain }
       const sent = { event_name: 'score_update', event_payload }
-      const { data } = await partner.simulate(lead, sent, { 'idempotency-key': 'reused' })
+      const { data } = await partner.simulate(lead, sent, 'reused')
       return data.events[0]
     }
     const first = await update(1)
@@ -173,14 +171,13 @@ describe('simulate-event', () => {
   it('refuses an Idempotency-Key that is none', async () => {
     const lead = await partner.createLead()
     const sent = { event_name: 'contract_signed' }
-    expect((await partner.simulate(lead, sent, { 'idempotency-key': 'with space' })).status).toBe(400)
+    expect((await partner.simulate(lead, sent, 'with space')).status).toBe(400)
   })
 
   it('keeps the order of each of many requests at once', async () => {
     const lead = await partner.createLead()
     const events = [{ event_name: 'client_engaged_in_chat' }, { event_name: 'score_update' }]
-    const simulate = (_: unknown, index: number) =>
-      whileBusy(() => partner.simulate(lead, { events }, { 'idempotency-key': `at-once-${index}` }))
+    const simulate = (_: unknown, index: number) => partner.simulate(lead, { events }, `at-once-${index}`)
     const answers = await Promise.all(Array.from({ length: 20 }, simulate))
     expect(answers.every(({ status }) => status === 200)).toBe(true)
     const rows = await positions(lead)
@@ -278,10 +275,12 @@ async function askWithoutWorker() {
   const { port } = await service.startApi()
   const partner = await sandboxPartner(service, port)
   const lead = await partner.createLead()
-  const simulate = () =>
-    partner.simulate(lead, { event_name: 'score_update' }, { 'idempotency-key': 'the-same' })
+  const sent = { event_name: 'score_update' }
   const began = performance.now()
-  const asked = Promise.all([simulate(), partner.advance(lead, { days: 1 })])
+  const asked = Promise.all([
+    partner.simulateOnce(lead, sent, 'the-same'),
+    partner.advanceOnce(lead, { days: 1 }),
+  ])
   const answered = asked.then((answers) => ({ answers, tookMs: performance.now() - began }))
-  return { service, partner, lead, simulate, answered }
+  return { service, partner, lead, simulate: () => partner.simulate(lead, sent, 'the-same'), answered }
 }
