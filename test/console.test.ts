@@ -1,16 +1,7 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import path from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { milestoneNames } from '../src/leads/milestones.ts'
 import { type Api, prepareApi } from './support/api.ts'
-
-const folder = path.join(import.meta.dirname, '../src/console/browser')
-/** Of the page's scripts. */
-const sources = () =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.js'))
-    .map((file) => readFileSync(path.join(folder, file), 'utf8'))
 
 /** Of the page's import map, as browsers make it. */
 function hashOf(page: string): string {
@@ -61,7 +52,7 @@ describe('GET /console', () => {
     }
   })
 
-  it('tells the page which milestones and paths there are', async () => {
+  it('tells the page which milestones there are, and that there are sinks', async () => {
     const { text } = await get('/console/service.js')
     const values = Object.fromEntries(
       [...text.matchAll(/^export const (\w+) = (.*)$/gm)].map(([, name, value]) => [
@@ -70,15 +61,7 @@ describe('GET /console', () => {
       ]),
     )
     expect(values.milestones.map(({ name }: { name: string }) => name)).toEqual(milestoneNames)
-    const { paths } = JSON.parse((await get('/v1/openapi.json')).text)
-    const offered = Object.keys(paths).filter((each) => /^\/(?:sandbox\/|close-lead$)/.test(each))
-    expect(values.paths).toEqual(offered)
-    // each that the page asks about is among them
-    const asked = sources().flatMap((script) =>
-      [...script.matchAll(/offers\('([^']+)'\)/g)].map(([, call]) => call),
-    )
-    expect(asked.filter((call) => !offered.includes(call ?? ''))).toEqual([])
-    expect(asked.length).toBeGreaterThan(5)
+    expect(values.hasSinks).toBe(true)
   })
 
   it('is in no reference', async () => {

@@ -75,9 +75,6 @@ export const consolePage: FastifyPluginAsync = async (app) => {
   })
 }
 
-/** Of rooms that a deployment may lack; the others need not be told. */
-const canBeMissing = (call: string) => call.startsWith('/sandbox/') || call === '/close-lead'
-
 /** What the page has to know of the service, as a module: stated once, in the domain and in the OpenAPI document. */
 function describeService(paths: string[]): string {
   const table = milestoneNames.map((name) => {
@@ -86,7 +83,7 @@ function describeService(paths: string[]): string {
   })
   const facts = {
     milestones: table,
-    paths: paths.filter(canBeMissing),
+    hasSinks: paths.includes('/sandbox/use-sink'),
     closeReasons: closeReasonNames,
     scorePeriodDays: SCORE_PERIOD_MS / DAY_MS,
     closesAfterDays: LATE_FACTS_MS / DAY_MS,

@@ -1,6 +1,4 @@
-import { paths } from './service.js'
-
-/** @import { CallOptions, FailureFacts } from './types.js' */
+/** @import { Answer, FieldProblem, Path } from './types.js' */
 
 /** For this tab only: sessionStorage ends with it. */
 const STORED_KEY = 'partner-key'
@@ -9,7 +7,10 @@ const MOST_ANSWER_MS = 35_000
 
 /** What the API or the network answered instead of a result. */
 export class ApiFailure extends Error {
-  /** @param {FailureFacts} facts */
+  /**
+   * @param {{ status: number, code: string, message: string, requestId?: string | null, retryMs?: number, next?: string, fields?: FieldProblem[] }} facts
+   *   `status`: 0 for none. `retryMs`: how long to wait, at least. `next`: the cursor to continue with.
+   */
   constructor({ status, code, message, requestId = null, retryMs = 0, next, fields = [] }) {
     super(message)
     this.status = status
@@ -20,9 +21,6 @@ export class ApiFailure extends Error {
     this.fields = fields
   }
 }
-
-/** @param {string} path below `/v1` that a deployment may lack, such as `/sandbox/get-clock` */
-export const offers = (path) => paths.includes(path)
 
 export const KEY_NOT_ACCEPTED = 'The API does not accept this key: it may be mistyped, expired or revoked.'
 
@@ -53,10 +51,11 @@ export function onUnreachable(handler) {
 /**
  * Calls the API with the partner's key.
  *
- * @param {string} path below `/v1`
+ * @template {Path} Of
+ * @param {Of} path below `/v1`
  * @param {object} [body]
- * @param {CallOptions} [options]
- * @returns {Promise<any>} the parsed answer
+ * @param {{ signal?: AbortSignal, method?: 'POST' | 'GET', headers?: Record<string, string> }} [options]
+ * @returns {Promise<Answer<Of>>} the parsed answer
  * @throws {ApiFailure} with a `message` for people
  */
 export async function call(path, body = {}, { signal, method = 'POST', headers = {} } = {}) {

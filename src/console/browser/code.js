@@ -1,7 +1,4 @@
 import { html, useEffect, useState } from './preact.js'
-import { styled } from './styled.js'
-
-await styled('code.css')
 
 /**
  * Copies a text. The word changes for a moment, and is read out.

@@ -1,10 +1,10 @@
-import { call, offers } from './api.js'
+import { call } from './api.js'
 import { nextScoreUpdate, pair } from './lead-steps.js'
 import { isSink, toldSink } from './sinks.js'
 import { parseTime } from './time.js'
 import { words } from './words.js'
 
-/** @import { Attempt, Delivery, Due, LeadData } from './lead-records.js' */
+/** @import { Attempt, Delivery, LeadData } from './types.js' */
 
 const MOST_PAGES = 10
 
@@ -12,42 +12,33 @@ const MOST_PAGES = 10
 export async function loadLead(id, signal) {
   const body = { lead_id: id }
   // whether there is one: else each of the others would say that there is none
-  const lead = await call('/get-lead', body, { signal })
+  const { data: lead, closing = null } = await call('/get-lead', body, { signal })
   const [events, deliveries, clock] = await Promise.all([
     call('/get-events', body, { signal }),
     loadDeliveries(id, signal),
-    offers('/sandbox/get-clock') ? call('/sandbox/get-clock', body, { signal }) : undefined,
+    call('/sandbox/get-clock', body, { signal }),
   ])
-  const ahead = (clock?.data.offset_seconds ?? 0) * 1000
-  const closing = lead.closing ?? null
-  const closedAt = closing?.at ?? null
-  const due = isRetry(clock?.data.next) ? nextScoreUpdate(events.data, ahead) : clock.data.next
-  const endpoint = await failingEndpoint(deliveries, signal)
+  const { offset_seconds: offset, next } = clock.data
+  const ahead = offset * 1000
+  const isHeld = deliveries.some(({ state }) => state === 'held')
+  const endpoint = isHeld ? (await call('/get-endpoint', {}, { signal })).data : undefined
+  // of a retry its webhook tells
+  const due = next?.what === 'retry' ? nextScoreUpdate(events.data, ahead) : next
   return {
-    lead: lead.data,
+    lead,
     closing,
-    closedAt,
     steps: pair(events.data, deliveries),
     pausedEndpoint: endpoint?.health === 'paused' ? endpoint : null,
-    isToSink: isSink(endpoint?.url ?? null),
-    next: closedAt === null ? due : null,
+    next: closing === null ? due : null,
     ahead,
   }
 }
-
-/** Where webhooks of the lead go that are held or fail. @param {Delivery[]} deliveries @param {AbortSignal} signal @returns {Promise<any>} */
-async function failingEndpoint(deliveries, signal) {
-  if (deliveries.every((one) => one.state !== 'held' && problemOf(one) === undefined)) return null
-  return (await call('/get-endpoint', {}, { signal })).data
-}
-
-/** Of a retry its webhook tells; a service without clocks tells of nothing. @param {Due | null | undefined} next */
-const isRetry = (next) => next === undefined || next?.what === 'retry'
 
 /** @param {number} id @param {AbortSignal} signal */
 async function loadDeliveries(id, signal) {
   /** @type {Delivery[]} */
   const found = []
+  /** @type {string | undefined} */
   let after
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const body = { lead_id: id, limit: 100, ...(after && { after }) }
@@ -66,12 +57,13 @@ export const shownState = (delivery) =>
 /** The latest attempt that is over. @param {Delivery} delivery */
 export const lastOf = ({ attempts }) => attempts.findLast(({ duration_ms: ms }) => ms !== null)
 
-/** Why a webhook is not delivered yet, or never was; `undefined` if nothing failed. @param {Delivery} delivery @param {boolean} [isToSink] */
-export function problemOf(delivery, isToSink = false) {
+/** Why a webhook is not delivered yet, or never was; `undefined` if nothing failed. @param {Delivery} delivery */
+export function problemOf(delivery) {
   if (!['pending', 'held', 'given_up'].includes(delivery.state)) return undefined
+  if (delivery.fault !== null) return `${delivery.fault}: it is sent once we have mended that`
   const last = lastOf(delivery)
   if (!last?.error_code) return undefined
-  return (isToSink && toldSink(last)) || (last.hint ?? words(last.error_code))
+  return (isSink(last.url) && toldSink(last)) || (last.hint ?? words(last.error_code))
 }
 
 const SOON_MS = 1000

@@ -2,14 +2,14 @@ import { inUtc, parseTime } from './time.js'
 import { journey } from './words.js'
 import { closesAfterDays, scorePeriodDays } from './service.js'
 
-/** @import { Delivery, Due, LeadData, LeadEvent, Step, Upcoming } from './lead-records.js' */
+/** @import { Delivery, Due, Event, LeadData, Step, Upcoming } from './types.js' */
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /**
  * An event has the first webhook of its name and date.
  *
- * @param {LeadEvent[]} events oldest first
+ * @param {Event[]} events oldest first
  * @param {Delivery[]} deliveries
  * @returns {Step[]}
  */
@@ -37,8 +37,8 @@ export function grouped(steps) {
  * @param {LeadData} data
  * @returns {Upcoming[]}
  */
-export function upcoming({ lead, closedAt, next, steps }) {
-  if (closedAt !== null) return []
+export function upcoming({ lead, closing, next, steps }) {
+  if (closing !== null) return []
   const ready = steps.find(({ event_name: name }) => name === 'mortgage_ready')
   if (ready) return [{ name: 'end', at: later(ready.created_at, closesAfterDays), isByClock: true }]
   const reached = journey.findIndex(({ name }) => name === lead.status)
@@ -54,7 +54,7 @@ export function upcoming({ lead, closedAt, next, steps }) {
 /**
  * Where the service does not tell: n periods after `escrow_funded`, until the borrower is mortgage ready.
  *
- * @param {LeadEvent[]} events
+ * @param {Event[]} events
  * @param {number} ahead how far the lead's clock is ahead
  * @returns {Due | null}
  */

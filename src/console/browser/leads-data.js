@@ -1,15 +1,15 @@
 import { call, readKey } from './api.js'
 
-/** @typedef {{ lead_id: number, partner_lead_id: string | null, status: string, closed: boolean, closed_at: string | null, delivery: 'ok' | 'failing' | 'held', open_deliveries: number, created_at: string, updated_at: string }} ListedLead */
+/** @import { LeadSummary } from './types.js' */
 /** @typedef {{ status: string, delivery: string, closed: string, from: string, until: string, search: string, sort: string, after: string }} Filter */
-/** @typedef {{ leads: ListedLead[], next: number | null, isCut: boolean }} Leads `isCut`: there are more than were sorted */
+/** @typedef {{ leads: LeadSummary[], next: number | null, isCut: boolean }} Leads `isCut`: there are more than were sorted */
 
 const PAGE = 50
 const MOST_AT_ONCE = 100
 const MOST_SORTED = 500
 const MOST_ID = 2_147_483_647
 
-/** What the list can be sorted by; list-leads knows the newest first only. @type {Record<string, (one: ListedLead, other: ListedLead) => number>} */
+/** What the list can be sorted by; list-leads knows the newest first only. @type {Record<string, (one: LeadSummary, other: LeadSummary) => number>} */
 const orders = {
   oldest: (one, other) => one.lead_id - other.lead_id,
   changed: (one, other) => other.updated_at.localeCompare(one.updated_at),
@@ -18,7 +18,7 @@ const orders = {
   'name-down': (one, other) => nameOf(other).localeCompare(nameOf(one), 'en', { numeric: true }),
 }
 
-/** @param {ListedLead} lead */
+/** @param {LeadSummary} lead */
 const nameOf = ({ partner_lead_id: name }) => name ?? ''
 
 /**
@@ -48,7 +48,7 @@ export async function loadLeads(filter, signal) {
   return { leads: once(leads).toSorted(order), next: null, isCut: next !== null }
 }
 
-/** @typedef {(body: object) => Promise<{ data: ListedLead[], next: number | null }>} List */
+/** @typedef {(body: object) => Promise<{ data: LeadSummary[], next: number | null }>} List */
 
 /** @param {Filter} filter */
 const bodyOf = ({ status, delivery, closed, search }) => ({
@@ -73,13 +73,13 @@ async function leadWithId(filter, list) {
   return data.filter((lead) => lead.lead_id === id && matches(lead, filter))
 }
 
-/** The lead with the id may be found by its `partner_lead_id`, too. @param {ListedLead[]} leads */
+/** The lead with the id may be found by its `partner_lead_id`, too. @param {LeadSummary[]} leads */
 function once(leads) {
   const ids = leads.map(({ lead_id: id }) => id)
   return leads.filter(({ lead_id: id }, index) => ids.indexOf(id) === index)
 }
 
-/** @param {ListedLead} lead @param {Filter} filter */
+/** @param {LeadSummary} lead @param {Filter} filter */
 const matches = (lead, { status, delivery, closed, from, until }) =>
   (status === '' || lead.status === status) &&
   (delivery === '' || lead.delivery === delivery) &&

@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from './preact.js'
 import { ApiFailure, call, isAway, onUnreachable } from './api.js'
 
-/** @import { FeedEvent, LiveState } from './types.js' */
+/** @import { FeedEvent } from './types.js' */
+/** @typedef {'connecting' | 'live' | 'resting' | 'retrying'} LiveState */
 
 const WAIT_S = 25
 const MOST_KEPT = 200
@@ -25,8 +26,11 @@ const feed = {
 const watchers = new Set()
 /** @type {AbortController | undefined} */
 let running
-/** @type {ReturnType<typeof whileShown> | undefined} the request that waits for news */
+/** @type {AbortController | undefined} of the request that waits for news */
 let waiting
+/** Why that request ends early. */
+const HIDDEN = 'the tab is hidden'
+const DOUBTED = 'it may wait for nothing'
 
 const tell = () => watchers.forEach((watcher) => watcher())
 
@@ -52,8 +56,9 @@ export function startLive() {
 }
 
 /** Something was not answered: the request that waits may wait for nothing, so it is sent again. */
-export const doubt = () => waiting?.lose()
+export const doubt = () => waiting?.abort(DOUBTED)
 onUnreachable(doubt)
+document.addEventListener('visibilitychange', () => document.hidden && waiting?.abort(HIDDEN))
 
 export function stopLive() {
   running?.abort()
@@ -74,10 +79,13 @@ async function follow(signal) {
       wait = 0
       isBlind ||= after === 'now'
     }
-    const shown = whileShown(signal)
-    waiting = shown
+    const asking = new AbortController()
+    waiting = asking
     try {
-      const { data, next } = await call('/list-events', { after, wait, limit: 100 }, { signal: shown.signal })
+      const body = { after, wait, limit: 100 }
+      const { data, next } = await call('/list-events', body, {
+        signal: AbortSignal.any([signal, asking.signal]),
+      })
       after = next
       failures = 0
       wait = wait === 0 && feed.state === 'live' ? 0 : WAIT_S
@@ -87,7 +95,7 @@ async function follow(signal) {
       isBlind = false
       if (wait === 0 || data.length > 0) await pause(wait === 0 ? POLL_MS : BREATH_MS)
     } catch (error) {
-      if (signal.aborted || (shown.signal.aborted && !shown.isLost)) continue
+      if (signal.aborted || asking.signal.reason === HIDDEN) continue
       // the record was restored, or begun anew
       const next = error instanceof ApiFailure ? error.next : undefined
       if (next !== undefined && next !== after) {
@@ -101,8 +109,6 @@ async function follow(signal) {
       // the first answer says that the service is back
       wait = 0
       await pause(Math.max(retryMsOf(error), Math.min(LONGEST_PAUSE_MS, 500 * 2 ** failures)))
-    } finally {
-      shown.end()
     }
   }
 }
@@ -114,33 +120,12 @@ const retryMsOf = (error) => (error instanceof ApiFailure ? error.retryMs : 0)
 const isWaitRefused = (error, wait) =>
   error instanceof ApiFailure && error.status === 429 && wait > 0 && feed.state === 'live'
 
-/** Ends a request when the tab is hidden. @param {AbortSignal} signal */
-function whileShown(signal) {
-  const controller = new AbortController()
-  const end = () => (document.hidden || signal.aborted) && controller.abort()
-  document.addEventListener('visibilitychange', end)
-  signal.addEventListener('abort', end)
-  return {
-    signal: controller.signal,
-    isLost: false,
-    lose() {
-      this.isLost = true
-      controller.abort()
-    },
-    end: () => {
-      document.removeEventListener('visibilitychange', end)
-      signal.removeEventListener('abort', end)
-    },
-  }
-}
-
-/** @param {Omit<FeedEvent, 'arrived_at'>[]} events */
+/** @param {FeedEvent[]} events */
 function arrive(events) {
   const known = new Set(feed.events.map(({ event_id }) => event_id))
   const news = events.filter(({ event_id }) => !known.has(event_id))
-  const arrived = news.map((event) => ({ ...event, arrived_at: Date.now() }))
-  feed.events = [...arrived.toReversed(), ...feed.events].slice(0, MOST_KEPT)
-  feed.arrived += arrived.length
+  feed.events = [...news.toReversed(), ...feed.events].slice(0, MOST_KEPT)
+  feed.arrived += news.length
   touch()
 }
 

@@ -41,6 +41,12 @@ export function Failure({ error, again }) {
   `
 }
 
+/** What a view shows until it has its data, and what went wrong. @param {{ of: { data: unknown, error: Error | undefined, reload: () => void } }} props */
+export const Pending = ({ of: { data, error, reload } }) => html`
+  <${Failure} error=${error} again=${reload} />
+  ${data === undefined && error === undefined && html`<${Loading} />`}
+`
+
 export const Loading = () => html`<p class="loading" role="status">Loading …</p>`
 
 /**
@@ -69,8 +75,9 @@ export function useAction() {
   return { ...state, run, clear: () => setState({}) }
 }
 
-/** @param {{ children?: Children }} props what was done, read out */
-export const Done = ({ children }) => html`<p class="done" role="status">${children}</p>`
+/** What was done, read out. @param {{ isChange?: boolean, children?: Children }} props */
+export const Done = ({ isChange = true, children }) =>
+  html`<p class=${isChange ? 'done' : 'dim'} role="status">${children}</p>`
 
 /** @param {{ name: string, children?: Children }} props */
 export const Fact = ({ name, children }) => html`

@@ -1,4 +1,4 @@
-// The API writes /console/service.js: what it offers, from the table of milestones and its OpenAPI document.
+// The API writes /console/service.js, from the table of milestones and its OpenAPI document.
 
 export interface Milestone {
   name: string
@@ -10,8 +10,8 @@ export interface Milestone {
 
 /** In the order of the journey. */
 export const milestones: Milestone[]
-/** Paths below `/v1` that this deployment has and another may lack, such as `/sandbox/get-clock`. */
-export const paths: string[]
+/** Whether this deployment has test endpoints of its own. */
+export const hasSinks: boolean
 /** Why a partner may close a lead. */
 export const closeReasons: string[]
 /** Days between two score updates. */

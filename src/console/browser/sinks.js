@@ -1,8 +1,8 @@
-import { offers } from './api.js'
+import { hasSinks } from './service.js'
 import { words } from './words.js'
 
 /** Whether webhooks go to a sink of ours. @param {string | null} url */
-export const isSink = (url) => offers('/sandbox/get-sink') && url !== null && url.includes('/sandbox/sinks/')
+export const isSink = (url) => hasSinks && url !== null && url.includes('/sandbox/sinks/')
 
 /**
  * Why our sink did not accept a webhook; `undefined` if its signature was not valid, which nobody told it to refuse.

@@ -1,40 +1,64 @@
-/** What is wrong with a field of a body. */
-export interface FieldProblem {
-  field: string
-  problem: string
+import type {
+  Attempt,
+  Calls,
+  calls,
+  Delivery,
+  Due,
+  Event,
+  Lead,
+  LeadClosing,
+  OwnEndpoint,
+} from '../../clients/typescript/src/api.ts'
+
+export type {
+  Attempt,
+  Certification,
+  CertificationCheck,
+  Delivery,
+  Due,
+  EndpointCandidate,
+  Event,
+  FeedEvent,
+  FieldProblem,
+  LeadSummary,
+  OwnEndpoint,
+  RecentAttempts,
+  SinkWebhook,
+} from '../../clients/typescript/src/api.ts'
+
+type Answers = { [Name in keyof Calls as (typeof calls)[Name]['path']]: Calls[Name]['response'] }
+/** Of a call, below `/v1`. */
+export type Path = keyof Answers
+export type Answer<Of extends Path> = Answers[Of]
+
+/** An event with its webhook. */
+export type Step = Omit<Event, 'event_name'> & { event_name: string; delivery: Delivery | undefined }
+
+export interface LeadData {
+  lead: Lead
+  closing: LeadClosing | null
+  steps: Step[]
+  /** What holds its webhooks. */
+  pausedEndpoint: OwnEndpoint | null
+  next: Due | null
+  /** By how many milliseconds its clock is. */
+  ahead: number
 }
 
-export interface CallOptions {
-  signal?: AbortSignal
-  method?: 'POST' | 'GET'
-  headers?: Record<string, string>
-}
+/** A point of a webhook's retry line. */
+export type Tick =
+  | { kind: 'earlier'; count: number }
+  | { kind: 'made'; at: string; attempt: Attempt }
+  | { kind: 'now' }
+  | { kind: 'next'; at: string }
+  | { kind: 'later'; waitMs: number }
 
-/** What the API or the network answered instead of a result. */
-export interface FailureFacts {
-  status: number
-  code: string
-  message: string
-  requestId?: string | null
-  /** How long to wait, at least, before the same call. */
-  retryMs?: number
-  /** The cursor to continue with. */
-  next?: string
-  fields?: FieldProblem[]
+/** What a lead waits for; `at`: if that is known. */
+export interface Upcoming {
+  name: string
+  at: string | null
+  isByClock: boolean
 }
-
-export interface FeedEvent {
-  event_id: string
-  event_name: string
-  event_payload: unknown
-  created_at: string
-  lead_id: number
-  partner_lead_id: string | null
-  sequence: number | null
-  arrived_at: number
-}
-
-export type LiveState = 'connecting' | 'live' | 'resting' | 'retrying'
 
 /** What the address bar shows. */
 export interface Route {
@@ -42,8 +66,3 @@ export interface Route {
   id: string
   query: URLSearchParams
 }
-
-export type Tone = 'good' | 'busy' | 'bad' | 'quiet' | 'accent'
-
-/** What a state is called, and how it looks. */
-export type States = Record<string, { text: string; tone: Tone }>

@@ -7,7 +7,7 @@ export function words(name) {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** @type {import('./types.js').States} */
+/** What a state is called, and how it looks. @type {Record<string, { text: string, tone: 'good' | 'busy' | 'bad' | 'quiet' | 'accent' }>} */
 const states = {
   // deliveries
   pending: { text: 'Pending', tone: 'busy' },

@@ -1,5 +1,6 @@
 import { html, useState } from '../preact.js'
-import { offers } from '../api.js'
+import { Select } from '../inputs.js'
+import { Done } from '../parts.js'
 import { milestones } from '../service.js'
 import { styled } from '../styled.js'
 import { journey, words } from '../words.js'
@@ -8,39 +9,30 @@ import { Clock } from './clock.js'
 import { Close } from './close.js'
 import { Scenarios } from './scenarios.js'
 
-/** @import { LeadData } from '../lead-records.js' */
+/** @import { LeadData } from '../types.js' */
 
 await styled('forms.css')
 
 /** @param {{ data: LeadData }} props */
-export function Act({ data }) {
-  return data.closedAt === null ? html`<${Possible} data=${data} />` : html`<${Closed} />`
-}
-
-const Closed = () =>
-  html`<p class="dim">
-    This lead is closed: no more milestones are recorded, and its clock has stopped. You can still resend its
-    webhooks.
-  </p>`
-
-/** @param {{ data: LeadData }} props */
-function Possible({ data }) {
-  return html`
-    ${offers('/sandbox/simulate-event') && html`<${Milestones} data=${data} />`}
-    ${offers('/sandbox/advance-clock') && html`<${Clock} data=${data} />`}
-    ${
-      offers('/sandbox/run-scenario') &&
-      html`<h3>Run a scenario</h3>
-        <${Scenarios} id=${data.lead.lead_id} />`
-    }
-    ${offers('/close-lead') && html`<${Close} id=${data.lead.lead_id} />`}
-  `
-}
+export const Act = ({ data }) =>
+  data.closing === null
+    ? html`
+        <${Milestones} data=${data} />
+        <${Clock} data=${data} />
+        <h3>Run a scenario</h3>
+        <${Scenarios} id=${data.lead.lead_id} />
+        <${Close} id=${data.lead.lead_id} />
+      `
+    : html`<p class="dim">
+        This lead is closed: no more milestones are recorded, and its clock has stopped. You can still resend
+        its webhooks.
+      </p>`
 
 /**
  * What makes sense next: the following step, and again the last one if it can happen more than once.
  *
  * @param {string} status
+ * @returns {string[]}
  */
 function likelyNext(status) {
   const reached = journey.findIndex(({ name }) => name === status)
@@ -60,7 +52,6 @@ function otherMilestones({ steps }, likely) {
 
 /** @param {{ data: LeadData }} props */
 function Milestones({ data }) {
-  const id = data.lead.lead_id
   const likely = likelyNext(data.lead.status)
   const others = otherMilestones(data, likely)
   const [chosen, choose] = useState('')
@@ -68,7 +59,7 @@ function Milestones({ data }) {
   const simulation = (/** @type {string} */ name, label = words(name)) => ({
     label,
     path: '/sandbox/simulate-event',
-    body: { lead_id: id, event_name: name },
+    body: { lead_id: data.lead.lead_id, event_name: name },
   })
   return html`
     <h3>Simulate a milestone</h3>
@@ -77,31 +68,29 @@ function Milestones({ data }) {
         ...likely.map((name) => simulation(name)),
         ...(other === undefined ? [] : [simulation(other, `Simulate “${words(other)}”`)]),
       ]}
-      describe=${describeEvents}
+      tell=${tellEvents}
     >
       ${
-        others.length > 0 &&
-        html`<label class="menu"
-          ><span>Any other milestone</span>
-          <select
-            value=${other}
-            onChange=${(/** @type {Event} */ event) => choose(/** @type {HTMLSelectElement} */ (event.currentTarget).value)}
-          >
-            ${others.map((name) => html`<option value=${name}>${words(name)}</option>`)}
-          </select>
-        </label>`
+        other !== undefined &&
+        html`<${Select}
+          label="Any other milestone"
+          value=${other}
+          options=${others.map((name) => [name, words(name)])}
+          onValue=${choose}
+        />`
       }
     <//>
   `
 }
 
-/** @param {any} data of simulate-event */
-const describeEvents = ({ events }) => ({
-  isChange: events.some((/** @type {any} */ { recorded }) => recorded),
-  text: events
-    .map(
-      (/** @type {any} */ event) =>
-        `${words(event.event_name)} ${event.recorded ? 'is recorded.' : 'was already recorded.'}`,
-    )
-    .join(' '),
-})
+/** @param {import('../types.js').Answer<'/sandbox/simulate-event'>} answer */
+const tellEvents = ({ data: { events } }) => html`
+  <${Done} isChange=${events.some(({ recorded }) => recorded)}>
+    ${events
+      .map(
+        ({ event_name: name, recorded }) =>
+          `${words(name)} ${recorded ? 'is recorded.' : 'was already recorded.'}`,
+      )
+      .join(' ')}
+  <//>
+`

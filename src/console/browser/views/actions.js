@@ -1,32 +1,37 @@
 import { html } from '../preact.js'
 import { call } from '../api.js'
 import { touch } from '../live.js'
-import { Done, Failure, useAction } from '../parts.js'
+import { Failure, useAction } from '../parts.js'
 import { Curls } from './curls.js'
 
-/** @typedef {{ label: string, path: string, body: object, off?: string | undefined }} Action `off`: why it would do nothing */
-/** @typedef {{ text: any, isChange: boolean }} Told what came of an action */
+/** @typedef {import('preact').ComponentChildren} Children */
+/**
+ * @typedef {{ label: string, path: import('../types.js').Path, body?: object, off?: string | undefined, isFirst?: boolean, key?: string }} Action
+ *   `off`: why it would do nothing; `isFirst`: what to do first; `key`: of buttons that take each other's place
+ */
 
 /**
- * Buttons of one kind, and their calls as curl. A button keeps the focus when the next milestone takes its place.
+ * Buttons, what came of them, and their calls as curl. A button keeps the focus when another one takes its place.
  *
- * @param {{ actions: Action[], describe: (data: any) => Told, children?: import('preact').ComponentChildren }} props
- *   `children`: above the last button, which depends on them
+ * @param {{ actions: Action[], tell?: (answer: any, action: Action) => Children, children?: Children }} props
+ *   `tell`: says what came of it; `children`: above the last button, which depends on them
  */
-export function Actions({ actions, describe, children }) {
+export function Actions({ actions, tell = () => undefined, children }) {
   const { busy, error, done, run } = useAction()
-  const act = (/** @type {Action} */ { label, path, body, off }) => {
+  const act = (/** @type {Action} */ action) => {
+    const { label, path, body, off } = action
     if (off !== undefined) return
     void run(label, async () => {
-      const { data } = await call(path, body, { headers: { 'idempotency-key': crypto.randomUUID() } })
+      const answer = await call(path, body, { headers: { 'idempotency-key': crypto.randomUUID() } })
       touch()
-      return describe(data)
+      return tell(answer, action)
     })
   }
   const button = (/** @type {Action} */ action, /** @type {number} */ index) => html`
-    <div class="actions" key=${index}>
+    <div class="actions" key=${action.key ?? index}>
       <button
         type="button"
+        class=${action.isFirst ? 'primary' : ''}
         aria-disabled=${busy !== undefined || action.off !== undefined}
         aria-describedby=${action.off && `off-${action.path}-${index}`}
         onClick=${() => act(action)}
@@ -36,15 +41,13 @@ export function Actions({ actions, describe, children }) {
       ${action.off && html`<span class="hint" id=${`off-${action.path}-${index}`}>${action.off}</span>`}
     </div>
   `
-  const isLastApart = Boolean(children)
+  const buttons = actions.map(button)
   return html`
-    ${actions.slice(0, isLastApart ? -1 : undefined).map(button)}${children}
-    ${isLastApart && button(/** @type {Action} */ (actions.at(-1)), actions.length - 1)}
-    ${
-      done &&
-      (done.isChange ? html`<${Done}>${done.text}<//>` : html`<p class="dim" role="status">${done.text}</p>`)
-    }
+    <div class="actions several">
+      ${buttons.slice(0, -1)}${children}${buttons.slice(-1)}
+      <${Curls} calls=${actions} />
+    </div>
+    ${done}
     <${Failure} error=${error} />
-    <${Curls} calls=${actions} />
   `
 }

@@ -4,9 +4,11 @@ import { link } from '../route.js'
 import { Utc } from '../utc.js'
 import { words } from '../words.js'
 
+/** @import { SinkWebhook } from '../types.js' */
+
 const FEW = 10
 
-/** What the sink received, newest first; each leads to its lead. @param {{ webhooks: any[] }} props */
+/** What the sink received, newest first; each leads to its lead. @param {{ webhooks: SinkWebhook[] }} props */
 export function Arrivals({ webhooks }) {
   const [isAll, showAll] = useState(false)
   const shown = isAll ? webhooks : webhooks.slice(0, FEW)
@@ -46,7 +48,7 @@ function describe({ webhook_id: id, event }) {
   return Number.isInteger(lead) ? { name, lead, own: own ?? `lead ${lead}` } : { name }
 }
 
-/** @param {{ arrival: any }} props */
+/** @param {{ arrival: SinkWebhook }} props */
 const Arrival = ({ arrival }) => {
   const { webhook_id: id, received_at: at, attempt, verified, problem, status } = arrival
   const { name, check, lead, own } = describe(arrival)

@@ -1,19 +1,19 @@
 import { html } from '../preact.js'
 import { outcomeOf, problemOf } from '../lead-data.js'
 import { Badge } from '../parts.js'
-import { toldSink } from '../sinks.js'
+import { isSink, toldSink } from '../sinks.js'
 import { duration } from '../time.js'
 import { Utc } from '../utc.js'
 
-/** @import { Attempt, Delivery } from '../lead-records.js' */
+/** @import { Attempt, Delivery } from '../types.js' */
 
 /**
  * A webhook's attempts; of the one that is chosen, request and response are below. A hint is said once, by the last of
  * those that have it in a row.
  *
- * @param {{ delivery: Delivery, isToSink: boolean, shown: Attempt, onChoose: (number: number) => void }} props
+ * @param {{ delivery: Delivery, shown: Attempt, onChoose: (number: number) => void }} props
  */
-export function Attempts({ delivery, isToSink, shown, onChoose }) {
+export function Attempts({ delivery, shown, onChoose }) {
   const { attempts } = delivery
   // its row says it
   const said = problemOf(delivery)
@@ -37,7 +37,7 @@ export function Attempts({ delivery, isToSink, shown, onChoose }) {
             const { hint } = attempt
             const isSaid =
               hint === null ||
-              (isToSink && toldSink(attempt) !== undefined) ||
+              (isSink(attempt.url) && toldSink(attempt) !== undefined) ||
               hint === said ||
               hint === attempts[index + 1]?.hint
             return html`

@@ -3,7 +3,7 @@ import { Fact } from '../parts.js'
 import { Utc } from '../utc.js'
 import { words } from '../words.js'
 
-/** @import { LeadData } from '../lead-records.js' */
+/** @import { LeadData } from '../types.js' */
 
 /** Shown by hand, or said by another field. */
 const elsewhere = [
@@ -19,7 +19,7 @@ const elsewhere = [
 ]
 
 /** What is known of a lead's borrower, and its dates. @param {{ data: LeadData }} props */
-export const Borrower = ({ data: { lead, closing, closedAt } }) => html`
+export const Borrower = ({ data: { lead, closing } }) => html`
   <section class="card pad" aria-labelledby="borrower">
     <h2 id="borrower">Borrower</h2>
     <dl class="facts borrower">
@@ -28,7 +28,7 @@ export const Borrower = ({ data: { lead, closing, closedAt } }) => html`
       ${Object.entries(lead)
         .filter(([name, value]) => !elsewhere.includes(name) && value !== null)
         // unless it is a field of the partner's
-        .filter(([name, value]) => name !== 'closed_at' || value !== closedAt)
+        .filter(([name, value]) => name !== 'closed_at' || value !== closing?.at)
         .map(([name, value]) => html`<${Fact} key=${name} name=${words(name)}>${String(value)}<//>`)}
       <${Fact} name="Created"><${Utc} at=${lead.created_at} zone /><//>
       <${Fact} name="Last change"><${Utc} at=${lead.updated_at} zone /><//>

@@ -1,25 +1,14 @@
 import { html, useState } from '../preact.js'
-import { call } from '../api.js'
-import { touch } from '../live.js'
-import { Badge, Failure, useAction } from '../parts.js'
-import { styled } from '../styled.js'
+import { Badge } from '../parts.js'
 import { duration } from '../time.js'
 import { Utc } from '../utc.js'
 import { counted, words } from '../words.js'
-import { Curl } from './curls.js'
+import { Actions } from './actions.js'
 
-await styled('forms.css', 'lists.css')
-
-/** The URL that waits for its certification. @param {{ candidate: any }} props */
+/** The URL that waits for its certification. @param {{ candidate: import('../types.js').EndpointCandidate }} props */
 export function Candidate({ candidate: { url, requested_at: requested } }) {
   const [accepts, setAccepts] = useState(false)
-  const { busy, error, run } = useAction()
   const body = accepts ? { accept_failures: true } : {}
-  const certify = () =>
-    run('certify', async () => {
-      await call('/certify-endpoint', body)
-      touch()
-    })
   return html`
     <section class="card pad" aria-labelledby="candidate">
       <h2 id="candidate">Certify your new URL</h2>
@@ -32,20 +21,14 @@ export function Candidate({ candidate: { url, requested_at: requested } }) {
         <input type="checkbox" checked=${accepts} onChange=${() => setAccepts(!accepts)} />
         <span>Use it even if checks fail (sandbox only)</span>
       </label>
-      <div class="actions">
-        <button type="button" class="primary" aria-disabled=${busy !== undefined} onClick=${certify}>
-          ${busy ? 'Working …' : 'Certify'}
-        </button>
-        <${Curl} path="/certify-endpoint" body=${body} />
-      </div>
-      <${Failure} error=${error} />
+      <${Actions} actions=${[{ label: 'Certify', path: '/certify-endpoint', body, isFirst: true }]} />
     </section>
   `
 }
 
-/** @typedef {{ check: string, sent: string, result: string, expected: string, received: string, duration_ms: number | null, hint: string | null }} Check */
+/** @typedef {import('../types.js').CertificationCheck} Check */
 
-/** The report of the latest one. @param {{ certification: any }} props */
+/** The report of the latest one. @param {{ certification: import('../types.js').Certification }} props */
 export const Report = ({ certification: { url, state, requested_at: requested, checks } }) => html`
   <section class="card pad" aria-labelledby="certification">
     <h2 id="certification">Certification</h2>

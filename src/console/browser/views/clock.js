@@ -1,31 +1,31 @@
 import { html } from '../preact.js'
+import { Done } from '../parts.js'
 import { Utc } from '../utc.js'
 import { counted, words } from '../words.js'
 import { Actions } from './actions.js'
 
-/** @import { LeadData } from '../lead-records.js' */
-
-const PATH = '/sandbox/advance-clock'
+/** @import { LeadData } from '../types.js' */
 
 /** Advances a lead's clock. What would find nothing due is off, with the reason. @param {{ data: LeadData }} props */
 export function Clock({ data }) {
-  const to = (/** @type {string} */ stop) => ({ lead_id: data.lead.lead_id, to: stop })
   const lacks = lackingFor(data)
+  /** @param {string} label @param {object} by @param {string} [off] */
+  const advance = (label, by, off) => ({
+    label,
+    path: '/sandbox/advance-clock',
+    body: { lead_id: data.lead.lead_id, ...by },
+    off,
+  })
   return html`
     <h3>Advance its clock</h3>
     <${Actions}
       actions=${[
-        {
-          label: 'To the next score update',
-          path: PATH,
-          body: to('next_score_update'),
-          off: lacks.scoreUpdate,
-        },
-        { label: 'To the next retry', path: PATH, body: to('next_retry'), off: lacks.retry },
-        { label: 'By 45 days', path: PATH, body: { lead_id: data.lead.lead_id, days: 45 } },
-        { label: 'To the end', path: PATH, body: to('end'), off: lacks.end },
+        advance('To the next score update', { to: 'next_score_update' }, lacks.scoreUpdate),
+        advance('To the next retry', { to: 'next_retry' }, lacks.retry),
+        advance('By 45 days', { days: 45 }),
+        advance('To the end', { to: 'end' }, lacks.end),
       ]}
-      describe=${describeAdvance}
+      tell=${tellAdvance}
     />
   `
 }
@@ -48,10 +48,9 @@ function lackingFor({ lead, steps, next }) {
   }
 }
 
-/** @param {any} data of advance-clock */
-function describeAdvance({ now, happened, stopped }) {
-  const count = (/** @type {string} */ kind) =>
-    happened.filter((/** @type {any} */ { what }) => what === kind).length
+/** @param {import('../types.js').Answer<'/sandbox/advance-clock'>} answer */
+function tellAdvance({ data: { now, happened, stopped } }) {
+  const count = (/** @type {string} */ kind) => happened.filter(({ what }) => what === kind).length
   const kinds = [
     count('event') > 0 && counted(count('event'), 'event'),
     count('webhook') > 0 && counted(count('webhook'), 'webhook attempt'),
@@ -59,8 +58,7 @@ function describeAdvance({ now, happened, stopped }) {
   ]
   const what = kinds.filter(Boolean).join(', ') || 'Nothing was due'
   const why = stopped ? ` It stopped: ${words(stopped).toLowerCase()}.` : ''
-  return {
-    isChange: happened.length > 0 && !stopped,
-    text: html`${what}. The lead’s clock shows <${Utc} at=${now} zone />.${why}`,
-  }
+  return html`<${Done} isChange=${happened.length > 0 && !stopped}>
+    ${what}. The lead’s clock shows <${Utc} at=${now} zone />.${why}
+  <//>`
 }

@@ -1,55 +1,38 @@
 import { html, useState } from '../preact.js'
-import { call, offers } from '../api.js'
+import { call } from '../api.js'
 import { Field, problemOf, problemsOf, useWrongField } from '../fields.js'
+import { valueOf } from '../inputs.js'
 import { touch } from '../live.js'
 import { Code } from '../code.js'
 import { Done, Failure, useAction } from '../parts.js'
-import { Curl } from './curls.js'
+import { Actions } from './actions.js'
+import { Curls } from './curls.js'
 
-/** @typedef {import('./endpoint.js').Endpoint} Endpoint */
+/** @typedef {import('./actions.js').Action} Action */
 
-export const USE_SINK = '/sandbox/use-sink'
-
-/** @param {string} path @param {object} [body] */
-async function act(path, body = {}) {
-  const answer = await call(path, body)
-  touch()
-  return answer
-}
+/** @type {Action} */
+export const useSink = { label: 'Use our sink', path: '/sandbox/use-sink' }
+export const ABOUT_SINK =
+  'A sink is a test endpoint that we host: it shows the webhooks it receives, and you choose how it answers.'
 
 /** For those who have no server yet. */
-export const OfferSink = () => (offers(USE_SINK) ? html`<${SinkOffer} />` : null)
+export const OfferSink = () => html`
+  <section class="card pad" aria-labelledby="use-sink">
+    <h2 id="use-sink">No server yet?</h2>
+    <p class="hint">${ABOUT_SINK}</p>
+    <${Actions} actions=${[useSink]} />
+  </section>
+`
 
-function SinkOffer() {
-  const { busy, error, run } = useAction()
-  return html`
-    <section class="card pad" aria-labelledby="use-sink">
-      <h2 id="use-sink">No server yet?</h2>
-      <p class="hint">
-        A sink is a test endpoint that we host: it shows the webhooks it receives, and you choose how it
-        answers.
-      </p>
-      <div class="actions">
-        <button
-          type="button"
-          aria-disabled=${busy !== undefined}
-          onClick=${() => run('sink', () => act(USE_SINK))}
-        >
-          ${busy ? 'Working …' : 'Use our sink'}
-        </button>
-        <${Curl} path=${USE_SINK} />
-      </div>
-      <${Failure} error=${error} />
-    </section>
-  `
-}
-
-/** @param {{ secret: string }} props */
-const Secret = ({ secret }) => html`
-  <div role="status">
-    <p><strong>Store this secret now.</strong> It is not shown again.</p>
-    <${Code} text=${secret} label="Signing secret" isWhole />
-  </div>
+/** @param {{ url: string | null }} props the current one */
+export const ChangeUrl = ({ url }) => html`
+  <${SecretForm}
+    title=${url === null ? 'Set your URL' : 'Change the URL'}
+    field=${urlField}
+    path="/set-endpoint"
+    toBody=${(/** @type {string} */ typed) => ({ url: typed || urlField.placeholder })}
+    label="Set URL"
+  />
 `
 
 /** @type {import('../fields.js').FormField} */
@@ -61,72 +44,66 @@ const urlField = {
   hint: 'A new URL gets webhooks once it has its secret and is certified.',
 }
 
-/** @param {{ endpoint: Endpoint }} props */
-export function ChangeUrl({ endpoint: { url: current } }) {
-  const [url, setUrl] = useState('')
-  const { busy, error, done, run } = useAction()
-  const problem = problemOf(problemsOf(error, [urlField]), 'url')
-  const form = useWrongField(error)
-  const submit = (/** @type {Event} */ event) => {
-    event.preventDefault()
-    void run('set', async () => (await act('/set-endpoint', { url })).data.secret)
-  }
-  return html`
-    <section class="card pad" aria-labelledby="change-url">
-      <h2 id="change-url">${current === null ? 'Set your URL' : 'Change the URL'}</h2>
-      <form ref=${form} onSubmit=${submit} novalidate>
-        <${Field}
-          field=${urlField}
-          value=${url}
-          problem=${problem}
-          isAlone
-          onInput=${(/** @type {InputEvent} */ event) => setUrl(/** @type {HTMLInputElement} */ (event.currentTarget).value.trim())}
-        />
-        <div class="actions">
-          <button type="submit" disabled=${url === ''} aria-disabled=${busy !== undefined}>
-            ${busy ? 'Working …' : 'Set URL'}
-          </button>
-          <${Curl} path="/set-endpoint" body=${{ url: url || urlField.placeholder }} />
-        </div>
-      </form>
-      ${done && html`<${Secret} secret=${done} />`}
-      ${problem === undefined && html`<${Failure} error=${error} />`}
-    </section>
-  `
-}
+export const Rotate = () => html`
+  <${SecretForm}
+    title="Rotate the secret"
+    field=${hoursField}
+    initial="24"
+    path="/rotate-endpoint-secret"
+    toBody=${(/** @type {string} */ typed) => ({ overlap_hours: Number(typed) })}
+    label="Rotate"
+    said="Webhooks are signed with the new secret from now on."
+  />
+`
 
 /** @type {import('../fields.js').FormField} */
 const hoursField = { name: 'overlap_hours', label: 'Hours until the previous secret expires', type: 'number' }
 
-export function Rotate() {
-  const [hours, setHours] = useState('24')
-  const { busy, error, done, run } = useAction()
-  const problem = problemOf(problemsOf(error, [hoursField]), 'overlap_hours')
+/**
+ * One field, and a secret as the answer.
+ *
+ * @param {{ title: string, field: import('../fields.js').FormField, initial?: string, path: '/set-endpoint' | '/rotate-endpoint-secret', toBody: (typed: string) => object, label: string, said?: string }} props
+ */
+function SecretForm({ title, field, initial = '', path, toBody, label, said }) {
+  const [typed, setTyped] = useState(initial)
+  const { busy, error, done: secret, run } = useAction()
+  const problem = problemOf(problemsOf(error, [field]), field.name)
   const form = useWrongField(error)
-  const body = { overlap_hours: Number(hours) }
+  const body = toBody(typed)
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault()
-    void run('rotate', async () => (await act('/rotate-endpoint-secret', body)).data.secret)
+    void run('submit', async () => {
+      const { data } = await call(path, body)
+      touch()
+      return data.secret
+    })
   }
   return html`
-    <section class="card pad" aria-labelledby="rotate">
-      <h2 id="rotate">Rotate the secret</h2>
+    <section class="card pad" aria-labelledby=${`set-${field.name}`}>
+      <h2 id=${`set-${field.name}`}>${title}</h2>
       <form ref=${form} onSubmit=${submit} novalidate>
         <${Field}
-          field=${hoursField}
-          value=${hours}
+          field=${field}
+          value=${typed}
           problem=${problem}
           isAlone
-          onInput=${(/** @type {InputEvent} */ event) => setHours(/** @type {HTMLInputElement} */ (event.currentTarget).value)}
+          onInput=${(/** @type {Event} */ event) => setTyped(valueOf(event).trim())}
         />
         <div class="actions">
-          <button type="submit" disabled=${hours === ''} aria-disabled=${busy !== undefined}>
-            ${busy ? 'Working …' : 'Rotate'}
+          <button type="submit" disabled=${typed === ''} aria-disabled=${busy !== undefined}>
+            ${busy ? 'Working …' : label}
           </button>
-          <${Curl} path="/rotate-endpoint-secret" body=${body} />
+          <${Curls} calls=${[{ path, body }]} />
         </div>
       </form>
-      ${done && html`<${Done}>Webhooks are signed with the new secret from now on.<//><${Secret} secret=${done} />`}
+      ${secret && said && html`<${Done}>${said}<//>`}
+      ${
+        secret &&
+        html`<div role="status">
+          <p><strong>Store this secret now.</strong> It is not shown again.</p>
+          <${Code} text=${secret} label="Signing secret" isWhole />
+        </div>`
+      }
       ${problem === undefined && html`<${Failure} error=${error} />`}
     </section>
   `

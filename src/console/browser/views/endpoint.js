@@ -3,7 +3,8 @@ import { call } from '../api.js'
 import { Lazy } from '../lazy.js'
 import { useLoad } from '../live.js'
 import { Code } from '../code.js'
-import { Badge, Failure, Loading } from '../parts.js'
+import { Badge, Pending } from '../parts.js'
+import { hasSinks } from '../service.js'
 import { isSink } from '../sinks.js'
 import { styled } from '../styled.js'
 import { ChangeUrl, OfferSink, Rotate } from './endpoint-actions.js'
@@ -13,24 +14,24 @@ import { NoEndpoint } from './no-endpoint.js'
 
 await styled('forms.css', 'endpoint.css')
 
-/** @typedef {Record<string, any>} Endpoint what get-endpoint answers */
+/** @typedef {import('../types.js').OwnEndpoint} Endpoint */
 
 const SOON_MS = 1000
 const LOOK_AGAIN_MS = 5000
 
 export function EndpointView() {
-  const { data, error, reload } = useLoad(
-    async (signal) => /** @type {Endpoint} */ ((await call('/get-endpoint', {}, { signal })).data),
+  const loaded = useLoad(
+    async (signal) => (await call('/get-endpoint', {}, { signal })).data,
     [],
     (endpoint) => (isMoving(endpoint) ? SOON_MS : LOOK_AGAIN_MS),
   )
+  const { data } = loaded
   return html`
     <div class="head">
       <h1 tabindex="-1">Endpoint</h1>
       ${data && data.url !== null && html`<${Badge} state=${data.health} />`}
     </div>
-    <${Failure} error=${error} again=${reload} />
-    ${data === undefined && error === undefined && html`<${Loading} />`}
+    <${Pending} of=${loaded} />
     ${data && html`<${Page} endpoint=${data} />`}
   `
 }
@@ -54,9 +55,9 @@ function Page({ endpoint }) {
         ${url !== null && html`<${Figures} recent=${endpoint.recent_attempts} />`}
       </div>
       <aside>
-        <${ChangeUrl} endpoint=${endpoint} />
+        <${ChangeUrl} url=${url} />
         ${url !== null && html`<${Rotate} />`}
-        ${!isSink(url) && (url !== null || candidate) && html`<${OfferSink} />`}
+        ${hasSinks && !isSink(url) && (url !== null || candidate) && html`<${OfferSink} />`}
       </aside>
       <div class="stack">
         ${isSink(url) && html`<${Lazy} key="sink" load=${loadSink} />`}

@@ -6,7 +6,7 @@ import { duration } from '../time.js'
 import { Utc } from '../utc.js'
 import { words } from '../words.js'
 
-/** @import { Delivery, Step } from '../lead-records.js' */
+/** @import { Delivery, Step } from '../types.js' */
 
 const detail = async () => (await import('./webhook-detail.js')).Detail
 const late = async () => (await import('./late.js')).Late
@@ -14,16 +14,16 @@ const late = async () => (await import('./late.js')).Late
 /**
  * An event and its webhook as one row. Below it: why the webhook is late, and, once it is opened, all about it.
  *
- * @param {{ step: Step, waiting: number, isToSink: boolean, isChosen: boolean }} props `waiting`: how many webhooks wait for this one
+ * @param {{ step: Step, waiting: number, isChosen: boolean }} props `waiting`: how many webhooks wait for this one
  */
-export function EventRow({ step, waiting, isToSink, isChosen }) {
+export function EventRow({ step, waiting, isChosen }) {
   const { delivery } = step
   const [isOpen, setOpen] = useState(isChosen)
   const row = useRef(/** @type {HTMLElement | null} */ (null))
   useEffect(() => {
     if (isChosen) row.current?.scrollIntoView({ block: 'center' })
   }, [])
-  const problem = delivery && problemOf(delivery, isToSink)
+  const problem = delivery && problemOf(delivery)
   const id = `detail-${delivery?.event_id}`
   return html`
     <tbody ref=${row} class=${`event ${problem === undefined ? '' : 'late'} ${isOpen ? 'open' : ''}`}>

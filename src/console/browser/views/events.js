@@ -1,16 +1,15 @@
 import { html, useContext, useState } from '../preact.js'
 import { grouped, upcoming } from '../lead-steps.js'
-import { Lazy } from '../lazy.js'
 import { Ahead, useNow } from '../parts.js'
+import { link } from '../route.js'
 import { distance, parseTime } from '../time.js'
 import { Utc } from '../utc.js'
 import { counted, meaningOf, words } from '../words.js'
 import { EventRow } from './event-row.js'
 
-/** @import { LeadData, Step, Upcoming } from '../lead-records.js' */
+/** @import { LeadData, OwnEndpoint, Step, Upcoming } from '../types.js' */
 
 const MOST_SHOWN = 50
-const held = async () => (await import('./held.js')).Held
 
 /**
  * A lead's events with their webhooks, in the order in which one looks for them: what comes next, what is not
@@ -27,7 +26,6 @@ export function Events({ data, chosen }) {
       key=${step.delivery?.event_id ?? `event-${data.steps.indexOf(step)}`}
       step=${step}
       waiting=${waitingFor(step, data.steps)}
-      isToSink=${data.isToSink}
       isChosen=${step.delivery !== undefined && step.delivery.event_id === chosen}
     />`
   const next = upcoming(data)
@@ -37,7 +35,7 @@ export function Events({ data, chosen }) {
         <h2 id="events">Events and webhooks</h2>
         <span class="dim">${counted(data.steps.length, 'event')}</span>
       </div>
-      ${data.pausedEndpoint !== null && html`<${Lazy} load=${held} endpoint=${data.pausedEndpoint} />`}
+      ${data.pausedEndpoint !== null && html`<${Held} endpoint=${data.pausedEndpoint} />`}
       <div class="card table events">
         <table>
           <thead>
@@ -68,6 +66,14 @@ export function Events({ data, chosen }) {
     </section>
   `
 }
+
+/** Why webhooks are held; the reason continues after "because". @param {{ endpoint: OwnEndpoint }} props */
+const Held = ({ endpoint: { url, reason } }) => html`
+  <p class="note">
+    Held: ${url === null ? 'you have no endpoint yet' : `your endpoint is paused, because ${reason}`}.${' '}
+    <a href=${link('endpoint')}>${url === null ? 'Set one up' : 'See your endpoint'}</a>
+  </p>
+`
 
 /** How many webhooks wait for that of a step. @param {Step} step @param {Step[]} steps */
 const waitingFor = ({ delivery: one }, steps) =>

@@ -2,7 +2,7 @@ import { html } from '../preact.js'
 import { duration } from '../time.js'
 import { counted } from '../words.js'
 
-/** How its recent attempts went. @param {{ recent: any }} props */
+/** How its recent attempts went. @param {{ recent: import('../types.js').RecentAttempts }} props */
 export function Figures({ recent }) {
   const { count, success_rate: rate, duration_p50_ms: half, duration_p95_ms: most } = recent
   return html`
@@ -12,7 +12,7 @@ export function Figures({ recent }) {
         <span class="dim">${count === 0 ? 'None yet' : `The last ${counted(count, 'attempt')}`}</span>
       </div>
       ${
-        count > 0 &&
+        rate !== null &&
         html`<dl class="figures">
           <${Figure} name="Success rate">${percent(rate)}<//>
           <${Figure} name="Median response time">${duration(half)}<//>

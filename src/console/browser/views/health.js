@@ -1,17 +1,13 @@
 import { html } from '../preact.js'
-import { call } from '../api.js'
-import { touch } from '../live.js'
-import { Badge, Fact, Failure, useAction } from '../parts.js'
+import { Badge, Fact } from '../parts.js'
 import { link } from '../route.js'
 import { isSink, toldSink } from '../sinks.js'
 import { duration, isAhead } from '../time.js'
 import { Utc } from '../utc.js'
 import { counted, words } from '../words.js'
-import { Curls } from './curls.js'
+import { Actions } from './actions.js'
 
 /** @typedef {import('./endpoint.js').Endpoint} Endpoint */
-
-/** @typedef {{ path: string, label: string, isFirst?: boolean }} Act */
 
 /** Nobody has called it, not even to certify it. @param {Endpoint} endpoint */
 const isUnused = ({ recent_attempts: recent, certification }) => recent.count === 0 && certification === null
@@ -50,30 +46,33 @@ function adviceOf(endpoint) {
     : 'Webhooks are sent as they happen.'
 }
 
-/** As the one that npm start has. @param {string} url */
-const isLocal = (url) => URL.canParse(url) && new URL(url).hostname === '127.0.0.1'
+/** As the one that npm start has. @param {string | null} url */
+const isLocal = (url) => url !== null && URL.canParse(url) && new URL(url).hostname === '127.0.0.1'
 
-/** One button pauses and resumes, so that it keeps the focus when it was used. @param {Endpoint} endpoint @returns {Act[]} */
+/** One button pauses and resumes, so that it keeps the focus when it was used. @param {Endpoint} endpoint @returns {import('./actions.js').Action[]} */
 const actsOf = ({ health, next_attempt_at: next }) => [
   ...(health === 'failing' || (health !== 'paused' && isAhead(next))
-    ? [{ path: '/resume-endpoint', label: 'Retry now', isFirst: true }]
+    ? [{ path: /** @type {const} */ ('/resume-endpoint'), label: 'Retry now', isFirst: true, key: 'retry' }]
     : []),
   health === 'paused'
-    ? { path: '/resume-endpoint', label: 'Resume', isFirst: true }
-    : { path: '/pause-endpoint', label: 'Pause' },
-  { path: '/test-endpoint', label: 'Send a test' },
+    ? { path: '/resume-endpoint', label: 'Resume', isFirst: true, key: 'pause' }
+    : { path: '/pause-endpoint', label: 'Pause', key: 'pause' },
+  { path: '/test-endpoint', label: 'Send a test', key: 'test' },
 ]
 
 /** @param {{ endpoint: Endpoint }} props */
 export function Health({ endpoint }) {
   const { url, health, last_error: error } = endpoint
   const problem = problemOf(endpoint)
+  const said = isSink(url) || (problem ? (error?.hint ?? null) : null)
+  const tell = (/** @type {any} */ { data }, /** @type {import('./actions.js').Action} */ { key }) =>
+    key === 'test' && html`<${Test} test=${data} said=${said} />`
   return html`
     <section class="card pad" aria-labelledby="health">
       <h2 id="health">${titleOf(endpoint)}</h2>
       ${problem && html`<p class=${health === 'paused' ? 'sentence' : 'sentence bad-line'}>${problem}.</p>`}
       <p>${adviceOf(endpoint)} ${health === 'failing' && isSink(url) && html`<${ToReceived} />`}</p>
-      <${Acts} acts=${actsOf(endpoint)} said=${isSink(url) || (problem && error?.hint)} />
+      <${Actions} actions=${actsOf(endpoint)} tell=${tell} />
       <${Facts} endpoint=${endpoint} />
     </section>
   `
@@ -90,40 +89,7 @@ function ToReceived() {
   return html`<a href=${link('endpoint')} onClick=${show}>See what it received</a>`
 }
 
-/** @param {{ acts: Act[], said: unknown }} props `said`: a hint that is on the page already, or `true` for any */
-function Acts({ acts, said }) {
-  const { busy, error, done: test, run } = useAction()
-  const act = (/** @type {Act} */ { path, label }) =>
-    run(label, async () => {
-      const { data } = await call(path)
-      touch()
-      return path === '/test-endpoint' ? data : undefined
-    })
-  return html`
-    <div class="actions">
-      ${acts.map(
-        (one) => html`
-          <button
-            type="button"
-            key=${['Pause', 'Resume'].includes(one.label) ? 'pause' : one.label}
-            class=${one.isFirst ? 'primary' : ''}
-            aria-disabled=${busy !== undefined}
-            onClick=${() => act(one)}
-          >
-            ${busy === one.label ? 'Working …' : one.label}
-          </button>
-        `,
-      )}
-      <${Curls}
-        calls=${acts.map(({ path, label }) => ({ label: `${label} · POST /v1${path}`, path, body: {} }))}
-      />
-    </div>
-    <${Failure} error=${error} />
-    ${test && html`<${Test} test=${test} said=${said} />`}
-  `
-}
-
-/** @param {{ test: any, said: unknown }} props */
+/** What came of a test. @param {{ test: import('../types.js').Answer<'/test-endpoint'>['data'], said: string | boolean | null }} props `said`: a hint that is on the page already, or `true` for any */
 const Test = ({ test: { accepted, status, duration_ms: ms, hint }, said }) => html`
   <p role="status" class="line">
     <${Badge} state=${accepted ? 'accepted' : 'failed'} /> <span>Test</span>

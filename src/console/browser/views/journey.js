@@ -2,17 +2,17 @@ import { html } from '../preact.js'
 import { Utc } from '../utc.js'
 import { journey, words } from '../words.js'
 
-/** @import { LeadData } from '../lead-records.js' */
+/** @import { LeadData } from '../types.js' */
 
 /** The journey as a line: milestones, their dates, and the next one. @param {{ data: LeadData }} props */
-export function Journey({ data: { lead, closedAt, steps, next } }) {
+export function Journey({ data: { lead, closing, steps, next } }) {
   const reached = journey.findIndex(({ name }) => name === lead.status)
   return html`
     <section aria-label="Journey" class="card journey">
       <ol>
         ${journey.map(({ name, meaning }, index) => {
           const events = steps.filter(({ event_name: event }) => event === name)
-          const isNext = index === reached + 1 && closedAt === null
+          const isNext = index === reached + 1 && closing === null
           const state = events.length > 0 ? 'done' : index <= reached ? 'passed' : isNext ? 'next' : ''
           return html`
             <li
@@ -29,7 +29,7 @@ export function Journey({ data: { lead, closedAt, steps, next } }) {
                   at=${events.at(-1)?.created_at}
                   due=${next?.what === name ? next.at : undefined}
                   state=${state}
-                  isClosed=${closedAt !== null}
+                  isClosed=${closing !== null}
                 />
               </span>
             </li>

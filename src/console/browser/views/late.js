@@ -1,31 +1,32 @@
 import { html, useContext } from '../preact.js'
-import { styled } from '../styled.js'
 import { outcomeOf } from '../lead-data.js'
 import { Ahead, useNow } from '../parts.js'
-import { retryTicks } from '../retry-line.js'
+import { retryDelaysMs } from '../service.js'
 import { distance, inUtc, isFarAhead, parseTime, span } from '../time.js'
 import { Utc } from '../utc.js'
 import { counted } from '../words.js'
 import { Resend } from './resend.js'
 
-/** @import { Delivery } from '../lead-records.js' */
+/** @import { Delivery, Tick } from '../types.js' */
 
-await styled('late.css')
+const MOST_MADE = 4
 
 /**
  * Why a webhook is late, and when it is tried again: what one wants to know without opening it.
  *
  * @param {{ delivery: Delivery, problem: string, waiting: number }} props
  */
-export const Late = ({ delivery, problem, waiting }) => html`
-  <div class="why">
+export function Late({ delivery, problem, waiting }) {
+  // no request is made until we have mended it
+  const isOurFault = delivery.fault !== null
+  return html`<div class="why">
     <p class="hint-line problem">${problem}.</p>
-    <${When} delivery=${delivery} />
+    ${!isOurFault && html`<${When} delivery=${delivery} />`}
     ${waiting > 0 && html`<p class="dim">${counted(waiting, 'later webhook')} of this lead ${waiting === 1 ? 'waits' : 'wait'} for it.</p>`}
-    ${delivery.state === 'pending' && html`<${RetryLine} delivery=${delivery} />`}
-    <${Resend} delivery=${delivery} />
-  </div>
-`
+    ${delivery.state === 'pending' && !isOurFault && html`<${RetryLine} delivery=${delivery} />`}
+    ${!isOurFault && html`<${Resend} delivery=${delivery} />`}
+  </div>`
+}
 
 /** @param {{ delivery: Delivery }} props */
 function When({ delivery }) {
@@ -55,7 +56,7 @@ function RetryLine({ delivery }) {
       <ol>
         ${ticks.map(
           (tick, index) =>
-            html`<li key=${index} class=${tick.kind}><i></i><${Tick} tick=${tick} now=${now} /></li>`,
+            html`<li key=${index} class=${tick.kind}><i></i><${Point} tick=${tick} now=${now} /></li>`,
         )}
       </ol>
       <p class="hint">
@@ -66,8 +67,26 @@ function RetryLine({ delivery }) {
   `
 }
 
-/** @param {{ tick: import('../lead-records.js').Tick, now: number }} props */
-function Tick({ tick, now }) {
+/**
+ * A webhook's retry schedule with the present in it, in real time. Attempts of other kinds change nothing in it.
+ *
+ * @param {Delivery} delivery
+ * @param {number} ahead by how much its lead's clock is, in ms
+ */
+function retryTicks({ attempts, next_attempt_at: next }, ahead) {
+  const made = attempts.filter(({ trigger }) => trigger === 'scheduled')
+  const earlier = made.length - MOST_MADE
+  /** @type {Tick[]} */
+  const ticks = earlier > 0 ? [{ kind: 'earlier', count: earlier }] : []
+  for (const attempt of made.slice(-MOST_MADE)) ticks.push({ kind: 'made', at: attempt.started_at, attempt })
+  ticks.push({ kind: 'now' })
+  if (next !== null) ticks.push({ kind: 'next', at: inUtc(new Date(parseTime(next).getTime() - ahead)) })
+  for (const waitMs of retryDelaysMs.slice(made.length + 1)) ticks.push({ kind: 'later', waitMs })
+  return ticks
+}
+
+/** @param {{ tick: Tick, now: number }} props */
+function Point({ tick, now }) {
   if (tick.kind === 'now') return html`<b>Now</b><span>${dated(inUtc(new Date(now)))}</span>`
   if (tick.kind === 'made') return html`<b>${outcomeOf(tick.attempt).text}</b><span>${dated(tick.at)}</span>`
   if (tick.kind === 'next')

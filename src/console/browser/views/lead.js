@@ -4,14 +4,14 @@ import { Lazy } from '../lazy.js'
 import { styled } from '../styled.js'
 import { loadLead, lookAgainMs } from '../lead-data.js'
 import { useLoad } from '../live.js'
-import { Ahead, Badge, Failure, Loading, useNow } from '../parts.js'
+import { Ahead, Badge, Pending, useNow } from '../parts.js'
 import { link } from '../route.js'
 import { inUtc, isFarAhead, span } from '../time.js'
 import { Borrower } from './borrower.js'
 import { Events } from './events.js'
 import { Journey } from './journey.js'
 
-/** @import { LeadData } from '../lead-records.js' */
+/** @import { LeadData } from '../types.js' */
 
 await styled('lead.css')
 const notFound = async () => (await import('./not-found.js')).NotFound
@@ -21,7 +21,7 @@ let isActing = false
 
 /** @param {{ id: number, query: URLSearchParams }} props */
 export function LeadView({ id, query }) {
-  const { data, error, reload } = useLoad(
+  const loaded = useLoad(
     (signal) => loadLead(id, signal),
     [id],
     ({ steps, ahead }) =>
@@ -30,6 +30,7 @@ export function LeadView({ id, query }) {
         ahead,
       ),
   )
+  const { data, error } = loaded
   const isUnknown = error instanceof ApiFailure && [400, 404].includes(error.status)
   if (isUnknown) return html`<${UnknownLead} />`
   return html`
@@ -39,13 +40,12 @@ export function LeadView({ id, query }) {
       ${
         data &&
         html`<span class="badges">
-          <${Badge} state=${data.lead.status} />${data.closedAt !== null && html`<${Badge} state="closed" />`}
+          <${Badge} state=${data.lead.status} />${data.closing !== null && html`<${Badge} state="closed" />`}
           <span class="dim">${data.lead.partner_lead_id}</span>
         </span>`
       }
     </div>
-    <${Failure} error=${error} again=${reload} />
-    ${data === undefined && error === undefined && html`<${Loading} />`}
+    <${Pending} of=${loaded} />
     ${
       data &&
       html`<${Ahead.Provider} value=${data.ahead}
@@ -75,7 +75,7 @@ function LeadPage({ data, chosen }) {
       <${Events} data=${data} chosen=${chosen} />
       <aside>
         ${
-          (isOpen || data.closedAt === null) &&
+          (isOpen || data.closing === null) &&
           html`<section class="card pad act" aria-label="Make something happen">
             <button type="button" class="toggle" aria-expanded=${isOpen} onClick=${toggle}>
               Make something happen
@@ -90,12 +90,12 @@ function LeadPage({ data, chosen }) {
 }
 
 /** Which time the page is in. @param {{ data: LeadData }} props */
-function Times({ data: { ahead, closedAt } }) {
+function Times({ data: { ahead, closing } }) {
   const now = useNow()
   if (!isFarAhead(ahead)) return html`<p class="hint note">Times are UTC.</p>`
   return html`<p class="hint note">
     Times on this page follow this lead’s clock, which is ${span(ahead)} ahead of real
-    time${closedAt === null && html`: <span class="figure">${inUtc(new Date(now + ahead))}</span>`}. Attempts
+    time${closing === null && html`: <span class="figure">${inUtc(new Date(now + ahead))}</span>`}. Attempts
     show real time. All are UTC.
   </p>`
 }

@@ -4,10 +4,10 @@ import { link } from '../route.js'
 import { Utc } from '../utc.js'
 import { counted } from '../words.js'
 
-/** @typedef {import('../leads-data.js').ListedLead} ListedLead */
+/** @typedef {import('../types.js').LeadSummary} LeadSummary */
 /** @typedef {import('../leads-data.js').Filter} Filter */
 
-/** @param {{ leads: ListedLead[], filter: Filter }} props */
+/** @param {{ leads: LeadSummary[], filter: Filter }} props */
 export const LeadTable = ({ leads, filter }) => html`
   <div class="card table leads">
     <table>
@@ -36,7 +36,7 @@ export const LeadTable = ({ leads, filter }) => html`
 const direction = ({ sort }, up, down) =>
   sort === up ? 'ascending' : sort === down ? 'descending' : undefined
 
-/** @param {{ lead: ListedLead }} props */
+/** @param {{ lead: LeadSummary }} props */
 const LeadRow = ({ lead }) => html`
   <tr>
     <td class="number">
@@ -58,10 +58,10 @@ const LeadRow = ({ lead }) => html`
   </tr>
 `
 
-/** @param {ListedLead} lead */
+/** @param {LeadSummary} lead */
 const isWell = ({ delivery, open_deliveries: open }) => delivery === 'ok' && open === 0
 
-/** @param {{ lead: ListedLead }} props */
+/** @param {{ lead: LeadSummary }} props */
 function WebhookMark({ lead: { delivery, open_deliveries: open } }) {
   if (delivery !== 'ok')
     return html`<${Badge} state=${delivery} /> <span class="dim">${counted(open, 'webhook')}</span>`

@@ -2,7 +2,7 @@ import { html } from '../preact.js'
 import { loadLeads } from '../leads-data.js'
 import { styled } from '../styled.js'
 import { useLoad } from '../live.js'
-import { Failure, Loading } from '../parts.js'
+import { Pending } from '../parts.js'
 import { link } from '../route.js'
 import { Empty } from './empty.js'
 import { Filters } from './leads-filters.js'
@@ -13,7 +13,7 @@ import { LeadTable } from './leads-table.js'
 const LOOK_AGAIN_MS = 2000
 /** What is no event comes this late: a lead that was closed or erased. A sorted list takes several calls. */
 const LATE_MS = 10_000
-await styled('forms.css', 'filters.css', 'listed.css', 'leads.css')
+await styled('forms.css', 'lists.css')
 
 /** @param {{ query: URLSearchParams }} props */
 export function LeadsView({ query }) {
@@ -29,12 +29,13 @@ export function LeadsView({ query }) {
     sort: of('sort'),
     after: of('after'),
   }
-  const { data, error, reload } = useLoad(
+  const loaded = useLoad(
     (signal) => loadLeads(filter, signal),
     [filter],
     // an attempt that ends is no event
     ({ leads }) => (filter.sort === '' && leads.some(isOpen) ? LOOK_AGAIN_MS : LATE_MS),
   )
+  const { data } = loaded
   const isFiltered = Object.entries(filter).some(([name, value]) => name !== 'sort' && value !== '')
   return html`
     <div class="head">
@@ -42,8 +43,7 @@ export function LeadsView({ query }) {
       <a class="button primary" href=${link('leads/new')}>New lead</a>
     </div>
     <${Filters} filter=${filter} />
-    <${Failure} error=${error} again=${reload} />
-    ${data === undefined && error === undefined && html`<${Loading} />`}
+    <${Pending} of=${loaded} />
     ${data !== undefined && data.leads.length === 0 && html`<${NoLeads} isFiltered=${isFiltered} isSearch=${filter.search !== ''} />`}
     ${data !== undefined && data.leads.length > 0 && html`<${LeadTable} leads=${data.leads} filter=${filter} />`}
     ${data?.isCut && html`<p class="dim after-table">These are the newest ${data.leads.length}, sorted here: list-leads has no order but the newest first. To sort all, filter them.</p>`}
@@ -51,7 +51,7 @@ export function LeadsView({ query }) {
   `
 }
 
-/** @param {import('../leads-data.js').ListedLead} lead */
+/** @param {import('../types.js').LeadSummary} lead */
 const isOpen = ({ open_deliveries: open }) => open > 0
 
 /** @param {{ isFiltered: boolean, isSearch: boolean }} props */

@@ -1,5 +1,5 @@
 import { html } from '../preact.js'
-import { outcomeOf, shownState } from '../lead-data.js'
+import { lastOf, outcomeOf, shownState } from '../lead-data.js'
 import { Badge, useAction } from '../parts.js'
 import { link } from '../route.js'
 import { duration, inUtc } from '../time.js'
@@ -7,7 +7,7 @@ import { Utc } from '../utc.js'
 import { stateOf, words } from '../words.js'
 import { resendWebhook } from './resend.js'
 
-/** @typedef {import('../lead-records.js').Delivery} Delivery */
+/** @typedef {import('../types.js').Delivery} Delivery */
 /** @typedef {import('./live.js').Row} Row */
 
 /**
@@ -81,9 +81,6 @@ const LiveRow = ({
   </tr>
 `
 
-/** The latest attempt that is over. @param {Delivery} delivery */
-const lastOf = ({ attempts }) => attempts.findLast(({ duration_ms: ms }) => ms !== null)
-
 /** A webhook that was delivered and then refused as a resend is not shown as delivered; of an erased lead, nothing is good or bad. @param {{ delivery: Delivery }} props */
 const State = ({ delivery }) =>
   delivery.lead_erased
@@ -98,6 +95,7 @@ const CurrentState = ({ delivery }) =>
 
 /** @param {{ delivery: Delivery }} props */
 function Response({ delivery }) {
+  if (delivery.fault !== null) return html`<span class="sentence bad-line">${delivery.fault}</span>`
   const last = lastOf(delivery)
   if (last === undefined) return html`<span class="dim">–</span>`
   return html`${outcomeOf(last).text}${' '}<span class="dim"

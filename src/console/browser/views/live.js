@@ -1,17 +1,18 @@
 import { html } from '../preact.js'
 import { call } from '../api.js'
+import { Select } from '../inputs.js'
 import { lookAgainMs, UNTOLD_MS } from '../lead-data.js'
 import { useLive, useLoad } from '../live.js'
-import { Failure, Loading } from '../parts.js'
+import { Pending } from '../parts.js'
 import { link, replace } from '../route.js'
 import { styled } from '../styled.js'
 import { counted, words } from '../words.js'
 import { Empty } from './empty.js'
 import { Rows } from './live-rows.js'
 
-await styled('forms.css', 'filters.css', 'listed.css', 'rows.css')
+await styled('forms.css', 'lists.css')
 
-/** @typedef {import('../lead-records.js').Delivery} Delivery */
+/** @typedef {import('../types.js').Delivery} Delivery */
 /** @typedef {{ event_id: string, event_name: string, lead_id: number, partner_lead_id?: string | null, delivery?: Delivery, isSent: boolean, isNew: boolean, isErased: boolean }} Row `isSent`: it has a webhook, perhaps one that is not loaded yet; `isErased`: its lead is */
 
 /** @param {{ query: URLSearchParams }} props */
@@ -20,12 +21,13 @@ export function LiveView({ query }) {
   const state = query.get('states') ?? ''
   const after = query.get('after') ?? ''
   const body = { limit: 50, ...(state !== '' && { states: [state] }), ...(after !== '' && { after }) }
-  const { data, error, reload } = useLoad(
+  const loaded = useLoad(
     (signal) => call('/get-deliveries', body, { signal }),
     [body],
     // each lead has a clock of its own
     ({ data: deliveries }) => lookAgainMs(deliveries, 0, UNTOLD_MS),
   )
+  const { data } = loaded
   const isWhole = state === '' && after === ''
   const rows = data === undefined ? [] : merge(data.data, feed.events, isWhole)
   return html`
@@ -34,8 +36,7 @@ export function LiveView({ query }) {
       <p class="dim" role="status">${arrivals(feed.arrived)}</p>
     </div>
     <${Filter} state=${state} />
-    <${Failure} error=${error} again=${reload} />
-    ${data === undefined && error === undefined && html`<${Loading} />`}
+    <${Pending} of=${loaded} />
     ${data !== undefined && rows.length === 0 && html`<${Nothing} isWhole=${isWhole} />`}
     ${rows.length > 0 && html`<${Rows} rows=${rows} />`}
     <nav class="pages" aria-label="Pages">
@@ -93,6 +94,8 @@ function ownIdIn({ body }) {
   }
 }
 
+const states = ['pending', 'held', 'delivered', 'given_up', 'canceled']
+
 /** @param {{ state: string }} props */
 const Filter = ({ state }) => html`
   <form
@@ -101,16 +104,12 @@ const Filter = ({ state }) => html`
     aria-label="Filter webhooks"
     onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}
   >
-    <label
-      ><span>Webhooks</span>
-      <select
-        value=${state}
-        onChange=${(/** @type {Event} */ event) => replace(link('live', { states: /** @type {HTMLSelectElement} */ (event.currentTarget).value }))}
-      >
-        <option value="">All</option>
-        ${['pending', 'held', 'delivered', 'given_up', 'canceled'].map((name) => html`<option value=${name}>${words(name)}</option>`)}
-      </select>
-    </label>
+    <${Select}
+      label="Webhooks"
+      value=${state}
+      options=${[['', 'All'], ...states.map((name) => [name, words(name)])]}
+      onValue=${(/** @type {string} */ chosen) => replace(link('live', { states: chosen }))}
+    />
   </form>
 `
 

@@ -1,5 +1,5 @@
 import { html } from '../preact.js'
-import { ApiFailure, call, offers } from '../api.js'
+import { ApiFailure, call } from '../api.js'
 import { Fields, problemsOf, Refusal, useValues, useWrongField } from '../fields.js'
 import { styled } from '../styled.js'
 import { useAction } from '../parts.js'
@@ -8,7 +8,7 @@ import { Curls } from './curls.js'
 import { fields, KEY, madeUp } from './lead-fields.js'
 import { Scenarios } from './scenarios.js'
 
-await styled('forms.css', 'leads.css')
+await styled('forms.css')
 
 export function NewLeadView() {
   const { values, setValues, change } = useValues(madeUp)
@@ -42,17 +42,14 @@ export function NewLeadView() {
           ${busy === undefined ? 'Create lead' : 'Creating …'}
         </button>
         <button class="quiet" type="button" onClick=${another}>Another borrower</button>
-        <${Curls} calls=${[{ label: 'POST /v1/create-lead', path: '/create-lead', body, headers }]} />
+        <${Curls} calls=${[{ path: '/create-lead', body, headers }]} />
       </div>
     </form>
-    ${
-      offers('/sandbox/run-scenario') &&
-      html`<section class="card pad narrow after" aria-labelledby="scenario">
-        <h2 id="scenario">Or run a whole journey</h2>
-        <p class="dim">A new lead goes through it in seconds, on its own clock, with real webhooks.</p>
-        <${Scenarios} />
-      </section>`
-    }
+    <section class="card pad narrow after" aria-labelledby="scenario">
+      <h2 id="scenario">Or run a whole journey</h2>
+      <p class="dim">A new lead goes through it in seconds, on its own clock, with real webhooks.</p>
+      <${Scenarios} />
+    </section>
   `
 }
 

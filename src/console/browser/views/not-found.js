@@ -1,8 +1,5 @@
 import { html, useEffect } from '../preact.js'
 import { link, replace } from '../route.js'
-import { styled } from '../styled.js'
-
-await styled('empty.css')
 
 /** @typedef {import('preact').ComponentChildren} Children */
 

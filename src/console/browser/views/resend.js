@@ -3,7 +3,7 @@ import { call } from '../api.js'
 import { touch } from '../live.js'
 import { Done, Failure, useAction } from '../parts.js'
 
-/** @import { Delivery } from '../lead-records.js' */
+/** @import { Delivery } from '../types.js' */
 
 /** The attempt follows the answer, and is no event. */
 const LOOK_AGAIN_MS = [500, 2000, 5000]

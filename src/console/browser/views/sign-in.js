@@ -1,11 +1,12 @@
 import { html, useState } from '../preact.js'
 import { ApiFailure, call, forgetKey, KEY_NOT_ACCEPTED, storeKey } from '../api.js'
 import { Field, useWrongField } from '../fields.js'
+import { valueOf } from '../inputs.js'
 import { refuseKey } from '../keys.js'
 import { Failure, useAction } from '../parts.js'
 import { styled } from '../styled.js'
 
-await styled('forms.css', 'sign-in.css')
+await styled('forms.css')
 
 /** @type {import('../fields.js').FormField} */
 const field = {
@@ -61,7 +62,7 @@ export function SignIn({ reason, onKey }) {
           value=${typed}
           problem=${isOfKey ? error.message : earlier || undefined}
           isAlone
-          onInput=${(/** @type {InputEvent} */ event) => setTyped(/** @type {HTMLInputElement} */ (event.currentTarget).value)}
+          onInput=${(/** @type {Event} */ event) => setTyped(valueOf(event))}
         />
         ${!isOfKey && html`<${Failure} error=${error} />`}
         <button class="primary wide" type="submit" aria-disabled=${busy !== undefined}>

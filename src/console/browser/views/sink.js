@@ -1,11 +1,12 @@
 import { html, useState } from '../preact.js'
 import { call } from '../api.js'
+import { Select } from '../inputs.js'
 import { useLoad } from '../live.js'
-import { Done, Failure, Loading, useAction } from '../parts.js'
+import { Done, Pending } from '../parts.js'
 import { duration } from '../time.js'
 import { Utc } from '../utc.js'
 import { counted } from '../words.js'
-import { Curl } from './curls.js'
+import { Actions } from './actions.js'
 import { Arrivals } from './arrivals.js'
 
 /** How the sink can be told to answer. @type {{ label: string, body: Answer }[]} */
@@ -62,55 +63,44 @@ const onlySet = ({ status, times, delay_ms, fault, retry_after: after }) => ({
 
 /** Our own endpoint: how it answers, and what it received. */
 export function Sink() {
-  const { data, error, reload } = useLoad(
+  const loaded = useLoad(
     async (signal) => (await call('/sandbox/get-sink', {}, { signal })).data,
     [],
     () => 2000,
   )
+  const { data } = loaded
   return html`
     <section class="card pad" aria-labelledby="sink">
       <h2 id="sink">Sink</h2>
       <p class="dim">We receive your webhooks here. Make it fail to see retries, ordering and recovery.</p>
-      <${Failure} error=${error} again=${reload} />
-      ${data === undefined && error === undefined && html`<${Loading} />`}
-      ${data && html`<${SetAnswer} current=${data} reload=${reload} />`}
+      <${Pending} of=${loaded} />
+      ${data && html`<${SetAnswer} current=${data} />`}
       ${data && html`<${Arrivals} webhooks=${data.webhooks} />`}
     </section>
   `
 }
 
-/** @param {{ current: Answer & { ends_at: string | null }, reload: () => void }} props */
-function SetAnswer({ current, reload }) {
-  const [chosen, choose] = useState(/** @type {number | undefined} */ (undefined))
-  const { busy, error, done, run } = useAction()
+/** @param {{ current: Answer & { ends_at: string | null } }} props */
+function SetAnswer({ current }) {
+  const [chosen, choose] = useState(/** @type {string | undefined} */ (undefined))
   // until another answer is chosen, the one that it gives
   const options = answers.some(({ body }) => isSame(body, current))
     ? answers
     : [...answers, { label: describe(current), body: onlySet(current) }]
-  const index = chosen ?? options.findIndex(({ body }) => isSame(body, current))
-  const body = options[index]?.body ?? {}
-  const set = () =>
-    run('set', async () => {
-      const { message } = await call('/sandbox/set-sink', body)
-      choose(undefined)
-      reload()
-      return message
-    })
+  const shown = chosen ?? String(options.findIndex(({ body }) => isSame(body, current)))
+  const body = options[Number(shown)]?.body ?? {}
+  const tell = (/** @type {{ message: string }} */ { message }) => {
+    choose(undefined)
+    return html`<${Done}>${message}<//>`
+  }
   return html`
-    <label
-      ><span>How it answers</span>
-      <select
-        onChange=${(/** @type {Event} */ event) => choose(Number(/** @type {HTMLSelectElement} */ (event.currentTarget).value))}
-      >
-        ${options.map(({ label }, at) => html`<option value=${at} selected=${at === index}>${label}</option>`)}
-      </select>
-    </label>
-    <div class="actions">
-      <button type="button" aria-disabled=${busy !== undefined} onClick=${set}>Set answer</button>
-      <${Curl} path="/sandbox/set-sink" body=${body} />
-    </div>
+    <${Select}
+      label="How it answers"
+      value=${shown}
+      options=${options.map(({ label }, index) => [String(index), label])}
+      onValue=${choose}
+    />
+    <${Actions} actions=${[{ label: 'Set answer', path: '/sandbox/set-sink', body }]} tell=${tell} />
     ${current.ends_at && html`<p class="dim">Until <${Utc} at=${current.ends_at} zone help />, then it accepts everything.</p>`}
-    ${done && html`<${Done}>${done}<//>`}
-    <${Failure} error=${error} />
   `
 }

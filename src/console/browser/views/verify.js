@@ -1,5 +1,6 @@
 import { html, useState } from '../preact.js'
 import { Code } from '../code.js'
+import { Input } from '../inputs.js'
 import { recipes, sign } from '../signature.js'
 import { parseTime } from '../time.js'
 
@@ -9,7 +10,7 @@ import { parseTime } from '../time.js'
 /**
  * How to verify the signature of this very webhook, with the partner's secret or by its own code.
  *
- * @param {{ delivery: import('../lead-records.js').Delivery, headers: Record<string, string> | undefined, secret: string, onSecret: (value: string) => void }} props `headers` of the attempt, where they are known
+ * @param {{ delivery: import('../types.js').Delivery, headers: Record<string, string> | undefined, secret: string, onSecret: (value: string) => void }} props `headers` of the attempt, where they are known
  */
 export function Verify({ delivery, headers, secret, onSecret }) {
   const started = delivery.attempts.at(-1)?.started_at
@@ -30,19 +31,8 @@ export function Verify({ delivery, headers, secret, onSecret }) {
             : html`<p class="dim">These are of the attempt above. To check another one, choose it there.</p>`
         }
         <div class="fields">
-          <${Field}
-            id="verify-timestamp"
-            label="webhook-timestamp"
-            value=${timestamp}
-            onValue=${setTimestamp}
-          />
-          <${Field}
-            id="verify-signature"
-            label="webhook-signature"
-            value=${signature}
-            onValue=${setSignature}
-            placeholder="v1,…"
-          />
+          <${Input} label="webhook-timestamp" value=${timestamp} onValue=${setTimestamp} />
+          <${Input} label="webhook-signature" value=${signature} onValue=${setSignature} placeholder="v1,…" />
         </div>
       </li>
       <li>
@@ -67,22 +57,6 @@ export function Verify({ delivery, headers, secret, onSecret }) {
   `
 }
 
-/** @param {{ id: string, label: string, value: string, onValue: (value: string) => void, placeholder?: string, type?: string }} props */
-const Field = ({ id, label, value, onValue, placeholder, type = 'text' }) => html`
-  <label for=${id}
-    ><span>${label}</span>
-    <input
-      id=${id}
-      type=${type}
-      autocomplete="off"
-      spellcheck=${false}
-      value=${value}
-      placeholder=${placeholder}
-      onInput=${(/** @type {InputEvent} */ event) => onValue(/** @type {HTMLInputElement} */ (event.currentTarget).value.trim())}
-    />
-  </label>
-`
-
 /** @param {{ received: import('../signature.js').Received, secret: string, onSecret: (value: string) => void }} props */
 function Check({ received, secret, onSecret }) {
   const [checked, setChecked] = useState(/** @type {Checked | undefined} */ (undefined))
@@ -101,8 +75,7 @@ function Check({ received, secret, onSecret }) {
   const { verdict, error } = checked?.of === current ? checked : {}
   return html`
     <div class="fields">
-      <${Field}
-        id="verify-secret"
+      <${Input}
         label="Your signing secret"
         type="password"
         value=${secret}
