@@ -135,9 +135,12 @@ function namedSchemas(): Record<string, object> {
 }
 
 /** Nothing is loaded from Scalar, nor sent there: fonts, statistics, and what needs their servers. */
+const icon = readFileSync(new URL('../console/browser/icon.svg', import.meta.url), 'utf8')
+
 const configuration = {
   url: '/v1/openapi.json',
   pageTitle: 'Partner Referral Service: API reference',
+  favicon: `data:image/svg+xml,${encodeURIComponent(icon)}`,
   withDefaultFonts: false,
   telemetry: false,
   agent: { disabled: true },

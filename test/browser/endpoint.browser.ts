@@ -154,7 +154,7 @@ describe('the endpoint in the console', () => {
     expect(await tab.evaluate('navigator.clipboard.readText()')).toBe(await secret.textContent())
   })
 
-  it('is our sink, which shows what it received', async () => {
+  it('is our sink, whose answers are shown', async () => {
     const tab = await stage.open('#/endpoint')
     await tab.getByText('A sink is a test endpoint that we host').waitFor()
     await tab.getByRole('button', { name: 'Use our sink' }).click()
@@ -188,8 +188,8 @@ describe('the endpoint in the console', () => {
     const event = tab.locator('.event', { hasText: 'Lead received' })
     await event.getByText('Retrying').waitFor()
     await event.getByRole('button', { name: 'Lead received' }).click()
-    await event.getByText('Headers, as your sink received them').waitFor()
-    expect(await event.getByRole('group', { name: 'Headers, as' }).textContent()).toMatch(
+    await event.getByText('Headers that we sent').waitFor()
+    expect(await event.getByRole('group', { name: 'Headers that we sent' }).textContent()).toMatch(
       /webhook-signature: v1,/,
     )
   })
