@@ -116,7 +116,7 @@ export function createOnboardingMails(dependencies: MailDependencies) {
     if (claimed.kind === 'under_way')
       throw again('another worker is sending it', Math.min(claimed.forMs, LOOK_AGAIN_MS))
     if (claimed.kind === 'refused') {
-      log.info(mailFields(mail, { outcome: claimed.refused }), 'mail')
+      log.info(mailFields(mail, claimed.refused), 'mail')
       return claimed.refused
     }
     const outcome = await mailer.send(mail).catch(async (error: unknown) => {

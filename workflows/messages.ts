@@ -128,10 +128,11 @@ export function readMilestoneArgument(name: MilestoneName, argument: unknown): M
   if (isAbsent(argument)) return { faults: [] }
   if (!isRecord(argument))
     return { faults: ['its argument was not understood: the milestone counts without it'] }
-  // an update's argument names its milestone
-  const { name: _, id, event_payload: payload, ...others } = argument
+  const { id, event_payload: payload, ...others } = argument
   const faults: string[] = []
-  if (Object.keys(others).length > 0) faults.push('of its argument, only id and event_payload count')
+  // an update's argument names its milestone
+  if (Object.keys(others).some((key) => key !== 'name'))
+    faults.push('of its argument, only id and event_payload count')
   const usable = matches(id, IDEMPOTENCY_KEY)
   if (!isAbsent(id) && !usable)
     faults.push('its id is not 1 to 255 visible ASCII characters: it counts without one')
