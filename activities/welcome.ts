@@ -62,7 +62,7 @@ export function welcomeActivities({
         () => true,
         () => false,
       )
-      const sending = sendFirst(leadId, partnerId)
+      const sending = sendFirst(leadId, partnerId).catch(() => ({}))
       const [sent, mailed] = await Promise.all([sending, attempts.inTime(mailing, false)])
       const scenario = await scenarioOf?.(leadId)
       return { ...sent, mailed, ...(scenario && { scenario }) }
