@@ -29,6 +29,9 @@ export function describeNotice(
 const UNKNOWN_CHANGE =
   'If you know about this change, no action is needed. If you do not, contact us at once: we can undo it and revoke the key.'
 
+const RETRIES = `We retry failed webhooks with exponential backoff for about ${Math.round(SCHEDULE_DAYS)} days. Later webhooks about the same borrower wait until this one is accepted; webhooks about other borrowers are still sent.`
+const MEND = `What to do: make sure that your endpoint responds with 200 within ${REQUEST_LIMIT_MS / 1000} seconds. To see every attempt and its outcome, call POST /v1/get-deliveries. Once your endpoint works, call POST /v1/resume-endpoint to have all waiting webhooks tried at once.`
+
 function whatHappened(kind: MailKind, facts: NoticeFacts): string[] {
   const { url, state, reason, since, failing_since: failing, open, next_probe_at: probe } = facts
   // the path or query of a webhook's URL may hold a password
@@ -38,8 +41,8 @@ function whatHappened(kind: MailKind, facts: NoticeFacts): string[] {
     case 'failing':
       return [
         `A webhook to ${where} has failed ${FAILING_AFTER} times in a row. ${sinceWhen(failing)}`,
-        `We retry failed webhooks with exponential backoff for about ${Math.round(SCHEDULE_DAYS)} days. Later webhooks about the same borrower wait until this one is accepted; webhooks about other borrowers are still sent. ${webhooks} waiting.`,
-        `What to do: make sure that your endpoint responds with 200 within ${REQUEST_LIMIT_MS / 1000} seconds. To see every attempt and its outcome, call POST /v1/get-deliveries. Once your endpoint works, call POST /v1/resume-endpoint to have all waiting webhooks tried at once.`,
+        `${RETRIES} ${webhooks} waiting.`,
+        MEND,
       ]
     case 'paused':
       // such a mail may be late
