@@ -62,7 +62,7 @@ function whatHappened(kind: MailKind, facts: NoticeFacts): string[] {
       ]
     case 'url_changed':
       return [`Webhooks now go to ${where}, signed with its secret.`, UNKNOWN_CHANGE]
-    case 'secret_changed':
+    default:
       return [`Webhooks to ${where} are now signed with a new secret.`, UNKNOWN_CHANGE]
   }
 }
