@@ -51,21 +51,18 @@ export function createAttempts(
   const underWay = new Map<string, Promise<AttemptMade>>()
   const keyOf = (leadId: number, sequence: number) => `${leadId}/${sequence}`
 
-  async function run(started: StartedAttempt, asked: AttemptTrigger, key: string): Promise<AttemptMade> {
-    const { partnerId } = started
-    try {
-      const made = await makeAttempt(dependencies, started, asked)
-      places.answered(partnerId, made.outcome)
-      return made
-    } finally {
-      underWay.delete(key)
-      places.giveBack(partnerId)
-    }
-  }
-
   function make(started: StartedAttempt, asked: AttemptTrigger): Promise<AttemptMade> {
-    const key = keyOf(started.leadId, started.sequence)
-    const making = run(started, asked, key)
+    const { leadId, sequence, partnerId } = started
+    const key = keyOf(leadId, sequence)
+    const making = makeAttempt(dependencies, started, asked)
+      .then((made) => {
+        places.answered(partnerId, made.outcome)
+        return made
+      })
+      .finally(() => {
+        underWay.delete(key)
+        places.giveBack(partnerId)
+      })
     underWay.set(key, making)
     // whoever began it may not wait for it any more
     making.catch(() => {})
@@ -90,15 +87,14 @@ export function createAttempts(
       begin: () => Promise<Begun>,
     ): Promise<{ begun: Begun; making?: Promise<AttemptMade> } | undefined> {
       if (!places.take(partnerId)) return undefined
+      let making: Promise<AttemptMade> | undefined
       try {
         const begun = await begin()
         const { started }: { started?: StartedAttempt } = begun ?? {}
-        if (started !== undefined) return { begun, making: make(started, asked) }
-        places.giveBack(partnerId)
-        return { begun }
-      } catch (error) {
-        places.giveBack(partnerId)
-        throw error
+        if (started !== undefined) making = make(started, asked)
+        return { begun, ...(making && { making }) }
+      } finally {
+        if (making === undefined) places.giveBack(partnerId)
       }
     },
 

@@ -1,16 +1,14 @@
 import { sleep } from '@temporalio/activity'
 import type { Sql } from '../src/database/sql.ts'
-import { readEndpoint } from '../src/deliveries/attempt.ts'
-import { type Begun, beginAttempt } from '../src/deliveries/begin-attempt.ts'
+import { beginAttempt } from '../src/deliveries/begin-attempt.ts'
 import type { AttemptTrigger, DeliveryState } from '../src/deliveries/delivery-states.ts'
 import { deliveryQueue, type DeliveryQueue } from '../src/deliveries/delivery.ts'
 import { oldestWaiting } from '../src/endpoints/endpoint-review.ts'
 import { partnerOf } from '../src/leads/lead.ts'
-import { openFailure } from '../src/leads/referrals.ts'
 import type { DeliveryFailure } from '../src/leads/referral-state.ts'
 import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
 import { again } from './activity-context.ts'
-import type { AttemptMade, Attempts } from './attempts.ts'
+import type { Attempts } from './attempts.ts'
 import type { WakeLead } from './wake-leads.ts'
 
 /** With the lead's queue after it. */
@@ -49,19 +47,24 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
     const attempt = await attempts.begin(partnerId, trigger, () =>
       beginAttempt(sql, wanted, encryptionKeys, mayTake),
     )
-    if (attempt === undefined) {
-      const [endpoint] = await readEndpoint(sql, { partnerId, leadId })
-      if (endpoint?.pausedBy && trigger !== 'probe') return 'held'
+    if (attempt === undefined)
       throw again('the endpoint has enough requests in flight', attempts.turnAwayMs(partnerId))
-    }
     const { begun, making } = attempt
-    if (begun.kind === 'unreadable') observe.unreadable(begun)
-    if (begun.kind === 'wait') throw again(await whyNotYet(sql, leadId, begun.why), begun.forMs)
-    if (making === undefined) return outcomeWithoutAttempt(begun)
-    const made = await making
-    const { retry, reason } = made
-    if (retry) tellFailure(leadId, { sequence, failures: retry.failures, reason })
-    return conclude(made)
+    if (begun.kind === 'unreadable') {
+      observe.unreadable(begun)
+      throw again(begun.reason, UNREADABLE_MS)
+    }
+    if (begun.kind === 'wait') throw again(waits[begun.why], begun.forMs)
+    if (begun.kind === 'held') return 'held'
+    if (making === undefined)
+      return begun.kind === 'settled' && begun.state !== 'pending' ? begun.state : 'missing'
+    const { end, retry, reason } = await making
+    if (retry) {
+      tellFailure(leadId, { sequence, failures: retry.failures, reason })
+      throw again(`failure ${retry.failures}: ${reason}`, retry.afterMs)
+    }
+    if (end === 'superseded') throw again('another request of this delivery decides', 1000)
+    return end
   }
 
   return async (leadId: number, sequence: number, trigger: AttemptTrigger): Promise<DeliveryAnswer> => {
@@ -73,29 +76,11 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
 /** Staff have to act; the partner's webhooks wait meanwhile. */
 const UNREADABLE_MS = 60_000
 
-type Waiting = Extract<Begun, { kind: 'wait' }>
-
 /** What operators see at the pending activity. */
-async function whyNotYet(sql: Sql, leadId: number, why: Waiting['why']): Promise<string> {
-  if (why === 'leased') return 'another request of this delivery is in flight'
-  const failure = await openFailure(sql, leadId)
-  return failure === null ? 'the next attempt is not due yet' : describeFailure(failure)
+const waits = {
+  leased: 'another request of this delivery is in flight',
+  not_due: 'the next attempt is not due yet',
 }
-
-function outcomeWithoutAttempt(begun: Exclude<Begun, Waiting>): DeliveryAnswer['outcome'] {
-  if (begun.kind === 'unreadable') throw again(begun.reason, UNREADABLE_MS)
-  if (begun.kind === 'held') return 'held'
-  return begun.kind === 'settled' && begun.state !== 'pending' ? begun.state : 'missing'
-}
-
-function conclude({ end, retry, reason }: AttemptMade): DeliveryAnswer['outcome'] {
-  if (retry) throw again(describeFailure({ ...retry, reason }), retry.afterMs)
-  if (end === 'superseded') throw again('another request of this delivery decides', 1000)
-  return end
-}
-
-const describeFailure = ({ failures, reason }: Pick<DeliveryFailure, 'failures' | 'reason'>) =>
-  `failure ${failures}: ${reason}`
 
 /** Five resends a second at most, one at a time: live traffic has ten at a time. */
 const RESEND_PACE_MS = 200

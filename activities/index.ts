@@ -23,7 +23,7 @@ const PAGE = 100
 type Needs<Make extends (dependencies: never) => unknown> = Parameters<Make>[0]
 
 /** What the activities need: each says it itself. */
-export type ActivityDependencies = Needs<typeof recordMilestonesActivity> &
+type ActivityDependencies = Needs<typeof recordMilestonesActivity> &
   Needs<typeof recordScoreUpdateActivity> &
   Needs<typeof probeEndpointActivity> &
   Needs<typeof welcomeActivities> &
@@ -35,26 +35,14 @@ export type ActivityDependencies = Needs<typeof recordMilestonesActivity> &
   Needs<typeof compareWithRecordActivity> &
   Needs<typeof removeOldActivity>
 
-/** Those that send a webhook, and have a task queue of their own. */
-export function createDeliveryActivities(dependencies: ActivityDependencies) {
-  return {
-    deliverWebhook: deliverWebhookActivity(dependencies),
-    probeEndpoint: probeEndpointActivity(dependencies),
-    resendWebhook: resendWebhookActivity(dependencies),
-  }
-}
-
-/** Those that ask the score provider, and have a task queue of their own. */
-export function createScoreActivities(dependencies: ActivityDependencies) {
-  return { recordScoreUpdate: recordScoreUpdateActivity(dependencies) }
-}
-
 /** The activities over what they need: nothing here reads the environment or opens a connection. */
 export function createActivities(dependencies: ActivityDependencies) {
   const { sql } = dependencies
   return {
-    ...createScoreActivities(dependencies),
-    ...createDeliveryActivities(dependencies),
+    deliverWebhook: deliverWebhookActivity(dependencies),
+    probeEndpoint: probeEndpointActivity(dependencies),
+    resendWebhook: resendWebhookActivity(dependencies),
+    recordScoreUpdate: recordScoreUpdateActivity(dependencies),
     recordMilestones: recordMilestonesActivity(dependencies),
     ...welcomeActivities(dependencies),
     ...leadActivities(dependencies),

@@ -14,15 +14,8 @@ export interface Mail {
   messageId: string
   /** Where an answer goes, if not to the sender. */
   replyTo?: string | undefined
-  /** Whom it is about, for its line in the log. */
-  about?: MailSubject
-}
-
-/** Ids only: nobody's address. */
-export interface MailSubject {
-  partner_id?: number
-  lead_id?: number
-  request_id?: string
+  /** Whom it is about, for its line in the log: ids only, nobody's address. */
+  about: { partner_id: number; lead_id?: number; request_id?: string }
 }
 
 export interface Mailer {
@@ -45,16 +38,14 @@ interface MailSettings {
   allowDomains: readonly string[]
 }
 
-interface Told {
-  observe: Pick<WorkerObserver, 'mailed'>
-  log: Pick<Logger, 'info'>
-}
-
 /**
  * Sends over SMTP, with a count and a line in the log for each mail. A sandbox sends only to a catcher, or to `allowDomains`
  * (`*` for all), never to real people.
  */
-export function createMailer(settings: MailSettings, { observe, log }: Told): Mailer {
+export function createMailer(
+  settings: MailSettings,
+  { observe, log }: { observe: Pick<WorkerObserver, 'mailed'>; log: Pick<Logger, 'info'> },
+): Mailer {
   const { environment, deployment, smtpUrl, isCatcher, from, allowDomains } = settings
   const transport =
     smtpUrl === undefined
@@ -68,41 +59,39 @@ export function createMailer(settings: MailSettings, { observe, log }: Told): Ma
     mayMail,
     // enough to tell deployments apart, and short: longer lines are folded, which not every mail system undoes
     messageId: (id) => `<${id}@${deployment.slice(0, 8)}.partner-referral-service>`,
-    async send(mail) {
-      const { to, subject, text, messageId, replyTo } = mail
+    async send({ to: address, about, ...content }) {
       const began = performance.now()
-      const tell = (end: MailEnd) =>
-        log.info({ ...mailFields(mail, end), duration_ms: millisecondsSince(began) }, 'mail')
-      const outcome = mayMail(to) ? 'sent' : 'not_allowed'
-      try {
-        if (outcome === 'sent')
-          await transport
-            ?.sendMail({ from, to: { name: '', address: to }, subject, text, messageId, replyTo })
-            .catch(refused)
-      } catch (error) {
-        observe.mailed('refused')
-        tell({ outcome: 'failed', reason: (error as Error).message })
-        throw error
+      const tell = (outcome: 'sent' | 'failed' | 'not_allowed', reason?: string) => {
+        observe.mailed(outcome === 'failed' ? 'refused' : outcome)
+        const fields = mailFields({ about, ...content }, outcome)
+        log.info({ ...fields, reason, duration_ms: millisecondsSince(began) }, 'mail')
       }
-      observe.mailed(outcome)
-      tell({ outcome })
+      const outcome = mayMail(address) ? 'sent' : 'not_allowed'
+      try {
+        if (outcome === 'sent') await transport?.sendMail({ from, to: { name: '', address }, ...content })
+      } catch (error) {
+        const reason = reasonOf(error as SmtpError)
+        tell('failed', reason)
+        throw ApplicationFailure.create({
+          message: `the mail could not be sent: ${reason}`,
+          type: 'MailRefused',
+        })
+      }
+      tell(outcome)
       return outcome
     },
   }
 }
 
-interface MailEnd {
-  outcome: 'sent' | 'failed' | 'not_allowed' | MailRefusal
-  /** Why it failed. */
-  reason?: string
-}
-
 /** What the log says of a mail, or of one that was left out. */
-export const mailFields = ({ messageId, about }: Pick<Mail, 'messageId' | 'about'>, end: MailEnd) => ({
+export const mailFields = (
+  { messageId, about }: Pick<Mail, 'messageId' | 'about'>,
+  outcome: 'sent' | 'failed' | 'not_allowed' | MailRefusal,
+) => ({
   ...about,
   // as mail servers log it
   message_id: messageId.slice(1, -1),
-  ...end,
+  outcome,
   ...workflowFields(),
 })
 
@@ -113,14 +102,9 @@ interface SmtpError extends Error {
   command?: string
 }
 
-const LONGEST_REASON = 200
-
-function refused({ responseCode, code = 'unknown reason', command, message }: SmtpError): never {
-  const why = command === 'CONN' && responseCode === undefined ? ` (${message.slice(0, LONGEST_REASON)})` : ''
-  throw ApplicationFailure.create({
-    message: `the mail could not be sent: ${responseCode ?? code}${why}`,
-    type: 'MailRefused',
-  })
+function reasonOf({ responseCode, code = 'unknown reason', command, message }: SmtpError): string {
+  if (responseCode !== undefined) return String(responseCode)
+  return command === 'CONN' ? `${code} (${message.slice(0, 200)})` : code
 }
 
 const AGAIN_MS = 20_000

@@ -1,15 +1,10 @@
 import { request } from 'undici'
-import { isClosed } from '../src/leads/close-lead.ts'
 import { mockGains, parseScoreGains, type ScoreGains } from '../src/leads/event-payloads.ts'
 import type { Recording, SettledUpTo } from '../src/leads/referral-state.ts'
 import { type RecordingDependencies, recordMilestonesActivity } from './record-milestones.ts'
 
 /** Asks for a lead's gains in a period. Rejects when there are none: they are never invented. */
-export type ScoreProvider = (request: {
-  leadId: number
-  period: number
-  dedupeKey: string
-}) => Promise<ScoreGains>
+export type ScoreProvider = (request: { leadId: number; period: number }) => Promise<ScoreGains>
 
 interface ScoreUpdate {
   period: number
@@ -23,13 +18,10 @@ interface Dependencies extends RecordingDependencies {
 
 /** Records a score update with the provider's gains, which stay in PostgreSQL. */
 export function recordScoreUpdateActivity({ scoreProvider, ...recording }: Dependencies) {
-  const { sql } = recording
   const record = recordMilestonesActivity(recording)
   return async (leadId: number, { period, dedupeKey, settled }: ScoreUpdate): Promise<Recording> => {
-    // a closed lead records no more, so the provider is not asked
-    const isOver = await isClosed(sql, leadId)
-    const gains = isOver ? undefined : await scoreProvider({ leadId, period, dedupeKey })
-    return record(leadId, [{ name: 'score_update', dedupeKey, ...(gains && { gains }) }], settled)
+    const gains = await scoreProvider({ leadId, period })
+    return record(leadId, [{ name: 'score_update', dedupeKey, gains }], settled)
   }
 }
 

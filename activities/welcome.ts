@@ -62,7 +62,7 @@ export function welcomeActivities({
         () => true,
         () => false,
       )
-      const sending = sendFirst(leadId, partnerId)
+      const sending = sendFirst(leadId, partnerId).catch(() => ({}))
       const [sent, mailed] = await Promise.all([sending, attempts.inTime(mailing, false)])
       const scenario = await scenarioOf?.(leadId)
       return { ...sent, mailed, ...(scenario && { scenario }) }
@@ -116,7 +116,7 @@ export function createOnboardingMails(dependencies: MailDependencies) {
     if (claimed.kind === 'under_way')
       throw again('another worker is sending it', Math.min(claimed.forMs, LOOK_AGAIN_MS))
     if (claimed.kind === 'refused') {
-      log.info(mailFields(mail, { outcome: claimed.refused }), 'mail')
+      log.info(mailFields(mail, claimed.refused), 'mail')
       return claimed.refused
     }
     const outcome = await mailer.send(mail).catch(async (error: unknown) => {

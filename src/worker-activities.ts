@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import { otherLead } from '../activities/activity-context.ts'
 import { createAttempts } from '../activities/attempts.ts'
 import type { TellFailure } from '../activities/deliver-webhook.ts'
-import { createActivities, createDeliveryActivities, createScoreActivities } from '../activities/index.ts'
+import { createActivities } from '../activities/index.ts'
 import { createMailer, fewAtATime, type Mail } from '../activities/mailer.ts'
 import { httpScoreProvider, mockScoreProvider } from '../activities/record-score-update.ts'
 import { createOnboardingMails } from '../activities/welcome.ts'
@@ -80,10 +80,13 @@ export function workerActivities({ config, log, sql, client, deploymentId, refer
       scenarioOf: (leadId: number) => scenarioOfLead(sql, leadId, encryptionKeys),
     }),
   }
+  const activities = createActivities(dependencies)
+  const { deliverWebhook, probeEndpoint, resendWebhook, recordScoreUpdate } = activities
   return {
-    activities: createActivities(dependencies),
-    deliveryActivities: createDeliveryActivities(dependencies),
-    scoreActivities: createScoreActivities(dependencies),
+    activities,
+    // these have task queues of their own
+    deliveryActivities: { deliverWebhook, probeEndpoint, resendWebhook },
+    scoreActivities: { recordScoreUpdate },
     async close(): Promise<void> {
       await Promise.all([attempts.settled(), onboardingMails.settled()])
       await sender.close()

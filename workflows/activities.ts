@@ -3,6 +3,7 @@ import {
   ActivityFailure,
   type ActivityOptions,
   ApplicationFailure,
+  isCancellation,
   proxyActivities,
 } from '@temporalio/workflow'
 import type { createActivities } from '../activities/index.ts'
@@ -11,7 +12,6 @@ import { OTHER_LEAD, UNREAD } from '../src/leads/referral-state.ts'
 import { DELIVERIES_QUEUE, SCORES_QUEUE } from '../src/temporal/names.ts'
 
 export type Activities = ReturnType<typeof createActivities>
-export type EndpointReview = NonNullable<Awaited<ReturnType<Activities['reviewEndpoint']>>>
 
 // set everywhere: unset it behaves as TRY_CANCEL, whatever the documentation says
 const { TRY_CANCEL, ABANDON } = ActivityCancellationType
@@ -33,18 +33,18 @@ function tries(longestTry: string | number, firstWait: string, longestWait: stri
 }
 
 /**
- * One transaction of a lead's. They are no local activities: one that runs while somebody opens the workflow in the Web UI
- * can complete in another order than its history replays, and the workflow would be stuck.
+ * One transaction of a lead's, or what is waited for a second at most. They are no local activities: one that runs while
+ * somebody opens the workflow in the Web UI can complete in another order than its history replays, and the workflow would
+ * be stuck.
  */
-export const { advanceClock, closeLead, readRecord, recordMilestones, requestAttempt } = lasting(
-  tries('10 seconds', '1 second', '30 seconds'),
-)
-
-/** The first webhook and the onboarding email at once: what fails is left to activities that are tried for longer. */
-export const { welcome: welcomeLead } = lasting({
-  startToCloseTimeout: '10 seconds',
-  retry: { initialInterval: '1 second', maximumAttempts: 3 },
-})
+export const {
+  advanceClock,
+  closeLead,
+  readRecord,
+  recordMilestones,
+  requestAttempt,
+  welcome: welcomeLead,
+} = lasting(tries('10 seconds', '1 second', '30 seconds'))
 
 /** Without a limit of time: the activity itself gives the email up after seven days. */
 export const { sendOnboardingEmail } = lasting({
@@ -58,11 +58,7 @@ export const { recordScoreUpdate } = lasting({
   taskQueue: SCORES_QUEUE,
 })
 
-const webhook: ActivityOptions = {
-  startToCloseTimeout: LEASE_MS,
-  retry: { initialInterval: '5 seconds', backoffCoefficient: 1 },
-  taskQueue: DELIVERIES_QUEUE,
-}
+const webhook = { ...tries(LEASE_MS, '5 seconds', '5 seconds'), taskQueue: DELIVERIES_QUEUE }
 
 /** One request within its lease. "Not yet" is retried after its own delay, for days if necessary. */
 export const { deliverWebhook, resendWebhook } = interruptible(webhook)
@@ -70,16 +66,12 @@ export const { deliverWebhook, resendWebhook } = interruptible(webhook)
 /** "Another request is in flight" and the like are retried for a while: another probe follows. */
 export const { probeEndpoint } = interruptible({ ...webhook, scheduleToCloseTimeout: '15 minutes' })
 
-/** One request to a partner's endpoint, outside its webhooks. */
-export const { certify } = interruptible(tries(LEASE_MS, '1 second', '1 minute'))
+/** A transaction or two, a page of a list, or one request to a partner's endpoint. */
+export const { certify, endCertification, listReplay, reviewEndpoint, setNextProbe, wakeLeads } =
+  interruptible(tries('1 minute', '1 second', '1 minute'))
 
 /** Its sender waits no longer. */
 export const { pingEndpoint } = interruptible({ scheduleToCloseTimeout: '17 seconds' })
-
-/** A transaction or two, or a page of a list. */
-export const { endCertification, listReplay, reviewEndpoint, setNextProbe, wakeLeads } = interruptible(
-  tries('1 minute', '1 second', '1 minute'),
-)
 
 /** As long as there are leads or dates to go through. A missing heartbeat shows a crash. */
 export const { compareWithRecord, removeOld } = interruptible({
@@ -99,3 +91,7 @@ export function refusalOf(error: unknown): typeof OTHER_LEAD | typeof UNREAD | u
   const type = cause instanceof ApplicationFailure ? cause.type : undefined
   return type === OTHER_LEAD || type === UNREAD ? type : undefined
 }
+
+/** Whether an activity has failed for good, and its run goes on without it. */
+export const gaveUp = (error: unknown): boolean =>
+  error instanceof ActivityFailure && !isCancellation(error) && refusalOf(error) === undefined

@@ -9,39 +9,16 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import type { WakeProgress } from '../activities/wake-leads.ts'
-import { describeReason, type PingOutcome } from '../src/endpoints/endpoint-state.ts'
-import { HOUR_MS } from '../src/values.ts'
-import {
-  type EndpointReview,
-  notify,
-  pingEndpoint,
-  probeEndpoint,
-  reviewEndpoint,
-  setNextProbe,
-  wakeLeads,
-} from './activities.ts'
+import type { EndpointReview } from '../src/endpoints/endpoint-review.ts'
+import { describeReason, nextProbeAt, type PingOutcome } from '../src/endpoints/endpoint-state.ts'
+import { notify, pingEndpoint, probeEndpoint, reviewEndpoint, setNextProbe, wakeLeads } from './activities.ts'
 import { lookSignal, pingUpdate, probeSignal } from './messages.ts'
 
-/** The waits before the probes of a paused endpoint: the first, doubled each time up to the longest. */
-export interface ProbePace {
-  firstMs: number
-  longestMs: number
-}
-
-/** What a run hands to the next. */
-interface Carried {
-  /** The current pause, and how many probes it has had. */
-  since: string
-  probes: number
-  /** When the next probe is due. */
-  nextProbeAt: number
-  woken: WakeProgress
-}
-
-/** What the workflow holds in memory. */
-interface Memory extends Carried {
+/** What the workflow holds in memory: all else is in the record. */
+interface Memory {
   endpointId: number
-  pace: ProbePace
+  /** Handed to the next run. */
+  woken: WakeProgress
   /** Counts what may have changed the record: signals, and the ends of emails and of test requests. */
   looks: number
   /** A probe was asked for, whatever its date. */
@@ -57,18 +34,10 @@ interface Memory extends Carried {
  */
 export async function endpoint(
   endpointId: number,
-  pace: ProbePace = { firstMs: HOUR_MS, longestMs: 24 * HOUR_MS },
-  carried: Carried = { since: '', probes: 0, nextProbeAt: 0, woken: { round: 0, leadId: 0 } },
+  woken: WakeProgress = { round: 0, leadId: 0 },
 ): Promise<void> {
-  const memory = setup({
-    ...carried,
-    endpointId,
-    pace,
-    looks: 0,
-    probeNow: false,
-    mailing: false,
-    ping: undefined,
-  })
+  const memory: Memory = { endpointId, woken, looks: 0, probeNow: false, mailing: false, ping: undefined }
+  receive(memory)
   for (;;) {
     const { looks } = memory
     const review = await reviewEndpoint(endpointId)
@@ -77,33 +46,37 @@ export async function endpoint(
       await condition(allHandlersFinished)
       return
     }
-    const isPaused = review.state === 'paused'
-    // what people paused, people have to resume
-    const isProbed = isPaused && review.pausedBy === 'service'
-    if (isPaused && review.since !== memory.since) resetProbes(memory, review)
-    setCurrentDetails(detailsOf(memory, review))
-    const probeMs = !isProbed ? Infinity : memory.probeNow ? 0 : memory.nextProbeAt - Date.now()
-    // for its partner and staff to read: the email about the pause says it, too
-    if (isProbed && probeMs > 0 && review.nextProbeAt !== memory.nextProbeAt)
-      await setNextProbe(endpointId, review.since, memory.nextProbeAt)
+    setCurrentDetails(detailsOf(review))
     if (review.unsent > 0) void mail(memory)
-    if (probeMs <= 0) await probe(memory)
-    else if (!isPaused && review.isWaking) await wakeNext(memory)
-    else {
-      const isBusy = memory.mailing || !allHandlersFinished()
-      if (!isPaused && !isBusy && memory.looks === looks) return
-      const looked = () => memory.looks !== looks
-      if (isProbed) await condition(looked, probeMs, { summary: `probe ${memory.probes + 1}` })
-      else await condition(looked)
-    }
-    if (workflowInfo().continueAsNewSuggested && allHandlersFinished()) {
-      const { since, probes, nextProbeAt, woken } = memory
-      await makeContinueAsNewFunc<typeof endpoint>()(endpointId, pace, { since, probes, nextProbeAt, woken })
-    }
+    const isDone = await act(memory, review, looks)
+    if (isDone) return
+    if (workflowInfo().continueAsNewSuggested && allHandlersFinished())
+      await makeContinueAsNewFunc<typeof endpoint>()(endpointId, memory.woken)
   }
 }
 
-function setup(memory: Memory): Memory {
+/** Does what the record says is next, or waits for it. @returns whether nothing is left to do. */
+async function act(memory: Memory, review: EndpointReview, looks: number): Promise<boolean> {
+  const hasChanged = () => memory.looks !== looks
+  if (review.state === 'active') {
+    if (review.isWaking) await wakeNext(memory)
+    else if (memory.mailing || !allHandlersFinished()) await condition(hasChanged)
+    else return !hasChanged()
+  } else if (review.pausedBy !== 'service') {
+    // what people paused, people have to resume
+    memory.probeNow = false
+    await condition(hasChanged)
+  } else if (memory.probeNow) await probe(memory, review)
+  else if (review.nextProbeAt === null) await planProbe(memory, review)
+  else {
+    const waitMs = review.nextProbeAt - Date.now()
+    if (waitMs <= 0 || !(await condition(hasChanged, waitMs, { summary: 'probe' })))
+      await probe(memory, review)
+  }
+  return false
+}
+
+function receive(memory: Memory): void {
   setHandler(lookSignal, () => void (memory.looks += 1), {
     description: 'The record has changed: look at it',
   })
@@ -118,7 +91,6 @@ function setup(memory: Memory): Memory {
     description: 'Send a test request, which is no event',
   })
   setDefaultSignalHandler(() => {})
-  return memory
 }
 
 async function ping(memory: Memory): Promise<PingOutcome | null> {
@@ -130,23 +102,15 @@ async function ping(memory: Memory): Promise<PingOutcome | null> {
   }
 }
 
-/** Each pause has probes of its own. */
-function resetProbes(memory: Memory, { since }: EndpointReview): void {
-  Object.assign(memory, { since, probes: 0 })
-  memory.nextProbeAt = nextProbe(memory)
-}
-
-function nextProbe({ pace, probes }: Memory): number {
-  return Date.now() + Math.min(pace.firstMs * 2 ** probes, pace.longestMs)
-}
-
 /** Probes with the oldest held webhook. If that fails, the next probe follows anyway. */
-async function probe(memory: Memory): Promise<void> {
+async function probe(memory: Memory, review: EndpointReview): Promise<void> {
   memory.probeNow = false
-  const outcome = await probeEndpoint(memory.endpointId).catch(() => 'failed')
-  if (outcome !== 'nothing') memory.probes += 1
-  memory.nextProbeAt = nextProbe(memory)
+  await probeEndpoint(memory.endpointId).catch(() => {})
+  await planProbe(memory, review)
 }
+
+const planProbe = ({ endpointId }: Memory, { since }: EndpointReview) =>
+  setNextProbe(endpointId, since, nextProbeAt(Date.parse(since), Date.now()))
 
 /** Wakes the next leads, which send their webhooks in order: a few at a time to avoid a thundering herd. */
 async function wakeNext(memory: Memory): Promise<void> {
@@ -165,14 +129,12 @@ async function mail(memory: Memory): Promise<void> {
 }
 
 /** What an operator reads in the Temporal Web UI. */
-function detailsOf({ probes, nextProbeAt }: Memory, review: EndpointReview): string {
-  const { partnerId, state, reason, pausedBy, since, waiting } = review
-  const lines = [
+function detailsOf({ partnerId, state, reason, since, nextProbeAt: at, waiting }: EndpointReview): string {
+  const probed = at === null ? [] : [`- Next probe at ${new Date(at).toISOString()}`]
+  return [
     `The endpoint of **partner ${partnerId}** is **${state}** since ${since}: ${describeReason(reason)}.`,
     '',
     `- Webhooks that wait: ${waiting}`,
-  ]
-  if (pausedBy === 'service')
-    lines.push(`- Probes so far: ${probes}; next at ${new Date(nextProbeAt).toISOString()}`)
-  return lines.join('\n')
+    ...probed,
+  ].join('\n')
 }

@@ -46,20 +46,18 @@ import {
 import { publishSoon } from './operator-view.ts'
 import { heedRefusal } from './read-record.ts'
 
-interface SignalHandler {
-  signal: SignalDefinition<[unknown?]>
-  /** Shown in the Web UI's list of signals. */
-  description: string
-  act: (argument: unknown) => void
-}
+/** What a signal does, with what the Web UI's list of signals says of it. */
+type SignalHandler = [
+  signal: SignalDefinition<[unknown?]>,
+  description: string,
+  act: (argument: unknown) => void,
+]
 
 /** Handlers append and return: they decide nothing and never throw. */
 export function receiveSignals(journey: Journey): void {
   const handlers = handlersOf(journey)
-  const byName = new Map(handlers.map(({ signal, act }) => [signal.name, act]))
   const take = (name: string, argument: unknown) => {
-    journey.messages += 1
-    const act = byName.get(name)
+    const [, , act] = handlers.find(([signal]) => signal.name === name) ?? []
     if (act === undefined) notUnderstood(journey, name)
     else act(argument)
     publishSoon(journey)
@@ -67,45 +65,34 @@ export function receiveSignals(journey: Journey): void {
   // First, so that signals that wait for this run's first workflow task come in the order in which the server has
   // them: without a default handler the SDK hands them out by name, as soon as each name has its handler.
   setDefaultSignalHandler(take)
-  for (const { signal, description } of handlers)
+  for (const [signal, description] of handlers)
     setHandler(signal, (argument) => take(signal.name, argument), { description })
 }
 
 function handlersOf(journey: Journey): SignalHandler[] {
+  const sendNow = () => {
+    if (journey.state.next > journey.state.last) return
+    journey.asked = true
+    wake(journey)
+  }
+  const showFailure = (argument: unknown) => {
+    const failure = readFailure(argument)
+    // late news of a webhook that is settled by now is no news
+    if (failure?.sequence === journey.state.next) journey.state.failure = failure
+  }
   return [
-    ...milestoneSignals.map((signal) => ({
-      signal,
-      description: describeMilestone(signal.name),
-      act: (argument: unknown) => void receive(journey, signal.name, argument),
-    })),
-    {
-      signal: sendNowSignal,
-      description: 'Try the open webhook now, beside its schedule. No argument',
-      act() {
-        if (journey.state.next > journey.state.last) return
-        journey.asked = true
-        wake(journey)
-      },
-    },
-    {
-      signal: wakeSignal,
-      description: 'From the service itself: the open webhook may be due by now',
-      act: () => wake(journey),
-    },
-    {
-      signal: readRecordSignal,
-      description: 'Begin another run with what the record has: it was restored, or changed. No argument',
-      act: () => void (journey.recordChanged = true),
-    },
-    {
-      signal: deliveryFailedSignal,
-      description: 'From the service itself: the endpoint refuses a webhook',
-      act(argument) {
-        const failure = readFailure(argument)
-        // late news of a webhook that is settled by now is no news
-        if (failure?.sequence === journey.state.next) journey.state.failure = failure
-      },
-    },
+    ...milestoneSignals.map((signal): SignalHandler => {
+      const { name } = signal
+      return [signal, describeMilestone(name), (argument) => void receive(journey, name, argument)]
+    }),
+    [sendNowSignal, 'Try the open webhook now, beside its schedule. No argument', sendNow],
+    [wakeSignal, 'From the service itself: the open webhook may be due by now', () => wake(journey)],
+    [
+      readRecordSignal,
+      'Begin another run with what the record has: it was restored, or changed. No argument',
+      () => void (journey.recordChanged = true),
+    ],
+    [deliveryFailedSignal, 'From the service itself: the endpoint refuses a webhook', showFailure],
   ]
 }
 
@@ -171,8 +158,6 @@ export function takeUpdates<Answer, Argument>(
   { description, validate, answer }: UpdateHandler<Argument, Answer>,
 ): void {
   const handle = async (argument: Argument) => {
-    // the server allows a run 2,000 updates and 10,000 signals
-    journey.messages += 2
     try {
       return await CancellationScope.nonCancellable(() => answer(argument))
     } catch (error) {
@@ -203,10 +188,7 @@ export function receiveUpdates(journey: Journey): void {
   takeUpdates(journey, closeUpdate, {
     description: `The borrower dropped out: no more milestones. Argument, if any: {"reason": "…"}, one of ${closeReasonNames.join(', ')}`,
     async answer(argument) {
-      const reason = readCloseReason(argument)
-      if (reason === undefined && argument)
-        note(journey, 'close', `its reason is not one of ${closeReasonNames.join(', ')}: it counts as other`)
-      close(journey, reason ?? 'other')
+      close(journey, readCloseReason(argument))
       publishSoon(journey)
       // gains may be asked for, which takes longer
       await condition(() => journey.phases.lead === 'closed', PROVIDER_PATIENCE)
@@ -222,9 +204,7 @@ function validateMilestone({ phases }: Journey, request: unknown): void {
   if (faults.length > 0) throw new Error(`${name}: ${faults[0]}. Nothing was recorded.`)
   // it becomes part of a key in the record, where PostgreSQL would refuse some for ever
   if (id !== undefined && !IDEMPOTENCY_KEY.test(id))
-    throw new Error(
-      'The ID of the update is not 1 to 255 visible ASCII characters: send it without one, or with an id in its argument.',
-    )
+    throw new Error('The ID of the update is not 1 to 255 visible ASCII characters. Nothing was recorded.')
   if (phases.lead !== 'open') throw new Error('The lead is closed: it takes no more milestones.')
 }
 

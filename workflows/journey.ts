@@ -1,11 +1,20 @@
 import { allHandlersFinished, type CancellationScope, workflowInfo } from '@temporalio/workflow'
-import type { MilestoneName } from '../src/leads/milestones.ts'
 import type { AnyCloseReason } from '../src/leads/reasons.ts'
 import type { MilestoneItem, RecordedItem, ReferralState } from '../src/leads/referral-state.ts'
 import { scoreDate } from '../src/leads/score-dates.ts'
 import type { ScenarioEnd, ScenarioName } from '../src/sandbox/scenarios.ts'
 import type { Counts, Note } from './messages.ts'
-import { beginPhases, enter, type Phases } from './phases.ts'
+
+/** Where the parts of a lead's workflow are. What is asked for meanwhile is remembered until its turn comes. */
+export interface Phases {
+  /** `closing`: it was asked for; `closed` in the record; `over` once nothing is left to record or to send. */
+  lead: 'open' | 'closing' | 'closed' | 'over'
+  inbox: 'idle' | 'recording'
+  /** `welcoming`: the first goes with the onboarding email; `held`: the endpoint is paused, or not set. */
+  webhooks: 'idle' | 'welcoming' | 'sending' | 'held'
+  /** Of the score updates that the timer raises. */
+  cadence: 'waiting' | 'asking'
+}
 
 /** A scenario that is played, in a sandbox. */
 export interface PlayedScenario {
@@ -33,8 +42,6 @@ export interface Carried {
   /** `null` after a cancellation request, or if staff closed the lead in the record. */
   closeReason: AnyCloseReason | 'not in the record' | null
   notes: Note[]
-  /** Names of open webhooks by sequence, for what operators read. */
-  names: Record<number, MilestoneName>
   /** An operator wants the open webhook to be tried now. */
   asked: boolean
   /** The record has changed, and is to be read again. */
@@ -48,8 +55,6 @@ export interface Journey extends Carried {
   state: Omit<ReferralState, 'closing'>
   phases: Phases
   wakes: number
-  /** Messages of this run, against the server's limits for one run. */
-  messages: number
   /** Items whose sender waits for an answer, and the answer once it is there. */
   awaited: Map<MilestoneItem, RecordedItem | undefined>
   /** Its clock is moved. */
@@ -58,8 +63,8 @@ export interface Journey extends Carried {
   scenarioEnd: ScenarioEnd
   /** What a wake interrupts. */
   sending: CancellationScope | undefined
-  /** Operators are told of the lead once this moment's messages are taken. */
-  publishing: boolean
+  /** Operators have not been told of it as it is. */
+  isUnpublished: boolean
 }
 
 const nothingCarried = (): Carried => ({
@@ -71,7 +76,6 @@ const nothingCarried = (): Carried => ({
   mailed: false,
   closeReason: null,
   notes: [],
-  names: {},
   asked: false,
   recordChanged: false,
   scenario: null,
@@ -80,17 +84,15 @@ const nothingCarried = (): Carried => ({
 export function beginJourney({ closing, ...state }: ReferralState, carried: Partial<Carried> = {}): Journey {
   return {
     ...nothingCarried(),
-    ...(state.next === 1 && { names: { 1: 'lead_received' } }),
     ...carried,
     state,
-    phases: beginPhases({ closing }),
+    phases: { lead: closing ? 'closing' : 'open', inbox: 'idle', webhooks: 'idle', cadence: 'waiting' },
     wakes: 0,
-    messages: 0,
     awaited: new Map(),
     isMoving: false,
     scenarioEnd: 'done',
     sending: undefined,
-    publishing: false,
+    isUnpublished: false,
   }
 }
 
@@ -119,7 +121,7 @@ export function note(journey: Journey, what: string, why: string): void {
 /** Has the lead closed once all is recorded. The first reason counts. */
 export function close(journey: Journey, reason: AnyCloseReason | null = null): void {
   journey.closeReason ??= reason
-  if (journey.phases.lead === 'open') enter(journey, 'lead', 'closing')
+  if (journey.phases.lead === 'open') journey.phases.lead = 'closing'
 }
 
 /** Looks whether the open webhook is due by now. */
@@ -150,13 +152,6 @@ export function deliveryState({ state, phases }: Journey): 'ok' | 'failing' | 'h
   return state.failure === null ? 'ok' : 'failing'
 }
 
-/** `webhook 3, contract_signed`; only the number if this run doesn't know the name. */
-export function webhookName({ names }: Journey, sequence: number): string {
-  return [`webhook ${sequence}`, names[sequence]].filter(Boolean).join(', ')
-}
-
-/** The server rejects a run's 10,001st signal, and `continueAsNewSuggested` doesn't take them into account. */
-const MESSAGES_PER_RUN = 2000
 /** A run's input may have 2 MB: an item has 900 bytes at most, and `unscored` and `recent` take their part. */
 const MOST_HANDED_ON = 800
 /** A history of about 14 kB: a dozen milestones. */
@@ -166,11 +161,10 @@ const IDLE_EVENTS = 128
  * Whether this run begins nothing new, so that the next run can start. This works while signals keep arriving: the inbox
  * is handed on, and once a run has tried to end, the server accepts no signal until it has.
  */
-export function isMakingWay({ messages, inbox, awaited, recordChanged }: Journey): boolean {
+export function isMakingWay({ inbox, awaited, recordChanged }: Journey): boolean {
   if (inbox.length > MOST_HANDED_ON) return false
-  const isLong = messages >= MESSAGES_PER_RUN || workflowInfo().continueAsNewSuggested
   // not allHandlersFinished(): among signals that keep coming, one has always just begun
-  return recordChanged || (isLong && awaited.size === 0)
+  return recordChanged || (workflowInfo().continueAsNewSuggested && awaited.size === 0)
 }
 
 /**

@@ -123,39 +123,35 @@ interface MilestoneArgument {
   faults: string[]
 }
 
-const isAbsent = (value: unknown): value is undefined | null => value === undefined || value === null
-
 /** Reads a milestone's argument, whatever it is: what is not understood is left out and named. */
 export function readMilestoneArgument(name: MilestoneName, argument: unknown): MilestoneArgument {
   if (isAbsent(argument)) return { faults: [] }
   if (!isRecord(argument))
     return { faults: ['its argument was not understood: the milestone counts without it'] }
   const { id, event_payload: payload, ...others } = argument
-  const mayHaveGains = takesPayload(name)
   const faults: string[] = []
   // an update's argument names its milestone
-  if (Object.keys(others).some((key) => key !== 'name')) {
-    const known = mayHaveGains ? 'id and event_payload count: gains belong into event_payload' : 'id counts'
-    faults.push(`of its argument, only ${known}`)
-  }
-  const usable = typeof id === 'string' && IDEMPOTENCY_KEY.test(id)
+  if (Object.keys(others).some((key) => key !== 'name'))
+    faults.push('of its argument, only id and event_payload count')
+  const usable = matches(id, IDEMPOTENCY_KEY)
   if (!isAbsent(id) && !usable)
     faults.push('its id is not 1 to 255 visible ASCII characters: it counts without one')
-  const gains = mayHaveGains ? parseScoreGains(payload) : undefined
+  if (!takesPayload(name)) {
+    if (!isAbsent(payload)) faults.push('takes no payload: it was dropped')
+    return { ...(usable && { id }), faults }
+  }
+  const gains = parseScoreGains(payload)
   const unknown = gains === undefined ? [] : unknownGains(payload)
   if (unknown.length > 0) faults.push(`its payload has fields that gains do not have: ${listOf(unknown)}`)
   if (gains === undefined && !isAbsent(payload))
-    faults.push(
-      mayHaveGains
-        ? 'its payload is not well-formed: the score provider is asked'
-        : 'takes no payload: it was dropped',
-    )
+    faults.push('its payload is not well-formed: the score provider is asked')
   return { ...(usable && { id }), ...(gains && { gains }), faults }
 }
 
-/** The reason of `{reason}` to close a lead; `undefined` if it is none of the list. */
-export function readCloseReason(argument: unknown): CloseReason | undefined {
-  return isRecord(argument) ? closeReasonNames.find((known) => known === argument.reason) : undefined
+/** The reason of `{reason}` to close a lead: what is none of the list counts as `other`. */
+export function readCloseReason(argument: unknown): CloseReason {
+  const reason = isRecord(argument) ? closeReasonNames.find((known) => known === argument.reason) : undefined
+  return reason ?? 'other'
 }
 
 /** Of a delivery's failure, for operators: words only, and short. */
@@ -164,17 +160,17 @@ const REASON = /^[\w .,:()-]{1,120}$/
 export function readFailure(argument: unknown): DeliveryFailure | undefined {
   if (!isRecord(argument)) return undefined
   const { sequence, failures, reason } = argument
-  if (!isCount(sequence) || !isCount(failures)) return undefined
-  return typeof reason === 'string' && REASON.test(reason) ? { sequence, failures, reason } : undefined
+  return isCount(sequence) && isCount(failures) && matches(reason, REASON)
+    ? { sequence, failures, reason }
+    : undefined
 }
 
-/** Whether an argument is what a simulation asks for, in every part. */
+/** Whether an argument is what a simulation asks for, in every part: it becomes part of the record. */
 export function isSimulation(request: unknown): request is Simulation {
   if (!isRecord(request) || !Array.isArray(request.events)) return false
   const { key, request_id: requestId, events } = request
-  // it becomes part of keys in the record
-  if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) return false
-  if (requestId !== undefined && !(typeof requestId === 'string' && REQUEST_ID.test(requestId))) return false
+  if (!matches(key, IDEMPOTENCY_KEY) || !(requestId === undefined || matches(requestId, REQUEST_ID)))
+    return false
   return events.length > 0 && events.length <= MOST_SIMULATED && events.every(isSimulated)
 }
 
@@ -182,9 +178,8 @@ export function isSimulation(request: unknown): request is Simulation {
 const LATEST_DATE_MS = Date.UTC(10_000, 0) - 1
 
 function isSimulated(event: unknown): boolean {
-  if (!isRecord(event)) return false
-  const { name, gains, at, ...others } = event
-  if (!signalledMilestones.some((known) => known === name) || Object.keys(others).length > 0) return false
+  if (!isRecord(event) || !signalledMilestones.some((known) => known === event.name)) return false
+  const { gains, at } = event
   if (at !== undefined && !(isCount(at) && at <= LATEST_DATE_MS)) return false
   return gains === undefined || (parseScoreGains(gains) !== undefined && unknownGains(gains).length === 0)
 }
@@ -193,6 +188,9 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value)
 }
 
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) > 0
-}
+const isAbsent = (value: unknown): value is undefined | null => value === undefined || value === null
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0
+
+const matches = (value: unknown, form: RegExp): value is string =>
+  typeof value === 'string' && form.test(value)

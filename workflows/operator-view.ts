@@ -5,12 +5,13 @@ import { aheadText, scoreDate } from '../src/leads/score-dates.ts'
 import { statusOf } from '../src/leads/referral-state.ts'
 import { dayOf } from '../src/temporal/names.ts'
 import { attributeKeys } from '../src/temporal/search-attributes.ts'
-import { deliveryState, isCadenceOn, type Journey, webhookName } from './journey.ts'
+import { deliveryState, isCadenceOn, type Journey } from './journey.ts'
 
 const date = (ms: number) => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+const listed = (lines: string[]) => lines.map((line) => `- ${line}`).join('\n')
 
 /** What an operator reads in the Temporal Web UI: ids, states and dates, never personal data. */
-export function detailsOf(journey: Journey): string {
+function detailsOf(journey: Journey): string {
   return [headline(journey), facts(journey), ...notes(journey), ...whatToDo(journey)].join('\n\n')
 }
 
@@ -24,52 +25,41 @@ function headline({ state, phases }: Journey): string {
 function facts(journey: Journey): string {
   const { state, counts } = journey
   const { received, recorded, repeated, refused, notUnderstood } = counts
-  const former = workflowInfo().continuedFromExecutionRunId
   const lines = [
     `**Last recorded**: ${state.lastEvent}, ${date(state.lastEventAt)}`,
     `**Webhooks**: ${describeDeliveries(journey)}`,
     `**Next score update**: ${describeScoreUpdate(journey)}`,
     `**Ends**: ${describeEnd(journey)}`,
     `**Signals**: ${received} received: ${recorded} recorded, ${repeated} repeated, ${refused} refused, ${notUnderstood} not understood`,
-    state.offset > 0 && `**Its clock** was moved: it runs ${aheadText(state.offset)} ahead`,
-    former !== undefined && `**Earlier history**: in run \`${former}\`, while Temporal keeps it`,
   ]
-  return listed(lines.filter((line) => line !== false))
+  if (state.offset > 0) lines.push(`**Its clock** was moved: it runs ${aheadText(state.offset)} ahead`)
+  return listed(lines)
 }
-
-const listed = (lines: string[]) => lines.map((line) => `- ${line}`).join('\n')
 
 function describeDeliveries(journey: Journey): string {
   const { next, last, failure } = journey.state
   if (next > last) return `all ${last} are settled`
   const open = `${last - next + 1} of ${last} open; `
-  const first = webhookName(journey, next)
   switch (deliveryState(journey)) {
     case 'held':
-      return `${open}**held** at ${first}: the partner’s endpoint is paused or not set. Nothing is lost; they go out in order once it is resumed`
+      return `${open}**held** at webhook ${next}: the partner’s endpoint is paused or not set. Nothing is lost; they go out in order once it is resumed`
     case 'failing':
-      return `${open}**failing** at ${first}: ${times(failure?.failures ?? 1)} (${failure?.reason ?? 'unknown'}). It is tried again by itself: *Pending Activities* shows when${last > next ? '. The others wait for it' : ''}`
+      return `${open}**failing** at webhook ${next}: failure ${failure?.failures} (${failure?.reason}). It is tried again by itself: *Pending Activities* shows when. The others wait for it`
     default:
-      return `${open}sending ${first}`
+      return `${open}sending webhook ${next}`
   }
 }
 
-const times = (count: number) => (count === 1 ? 'failed once' : `failed ${count} times in a row`)
-
 function describeScoreUpdate(journey: Journey): string {
-  const { anchor, endsAt, period } = journey.state
-  if (isCadenceOn(journey)) return `number ${period}, ${date(scoreDate(anchor ?? 0, period))}`
-  if (journey.phases.lead !== 'open') return 'none, the lead is closed'
-  return endsAt === null ? 'none before escrow_funded' : 'none, the borrower is mortgage ready'
+  const { anchor, period } = journey.state
+  if (!isCadenceOn(journey)) return 'none; they come from escrow_funded until mortgage_ready'
+  return `number ${period}, ${date(scoreDate(anchor ?? 0, period))}`
 }
 
 function describeEnd({ state, closeReason, phases }: Journey): string {
-  if (phases.lead === 'over')
-    return phases.webhooks === 'held'
-      ? `it has ended (${closeReason ?? 'canceled'}), and what is held is sent once the endpoint is resumed`
-      : `it has ended (${closeReason ?? 'canceled'}), and nothing is left to send`
-  if (phases.lead !== 'open')
-    return `now (${closeReason ?? 'closed in the record'}), once nothing is to be sent`
+  const why = closeReason ?? 'closed in the record, or canceled'
+  if (phases.lead === 'over') return `it has ended (${why})`
+  if (phases.lead !== 'open') return `now (${why}), once nothing is to be sent`
   if (state.endsAt === null) return '30 days after mortgage_ready'
   return `${date(state.endsAt)}, taking late facts until then`
 }
@@ -81,8 +71,8 @@ function notes(journey: Journey): string[] {
 }
 
 function whatToDo({ state, phases }: Journey): string[] {
-  const show = `\`npm run staff -- lead show ${state.leadId}\``
-  if (phases.lead === 'over') return [`All of it, with every attempt, and webhooks to resend: ${show}`]
+  const show = `All of it, with every attempt: \`npm run staff -- lead show ${state.leadId}\``
+  if (phases.lead === 'over') return [show]
   return [
     '**What can be done here**',
     listed([
@@ -90,7 +80,7 @@ function whatToDo({ state, phases }: Journey): string[] {
       '*Send a Signal* `send_now` to try the open webhook now',
       '*Request Cancellation*, or `close`, when the borrower dropped out; open webhooks still go out',
       '*Terminate* and *Reset* lose and double nothing: within five minutes the lead goes on from the record, and with what had arrived',
-      `All of it, with every attempt: ${show}`,
+      show,
     ]),
   ]
 }
@@ -112,22 +102,16 @@ function publishSearchAttributes(journey: Journey): void {
   if (changed.length > 0) upsertSearchAttributes(changed)
 }
 
-function comparable(value: unknown): unknown {
-  return value instanceof Date ? value.getTime() : (value ?? null)
-}
+const comparable = (value: unknown) => (value instanceof Date ? value.getTime() : (value ?? null))
 
 /** Tells operators where the lead is: its details in the Web UI, and its search attributes. */
 export function publish(journey: Journey): void {
+  journey.isUnpublished = false
   setCurrentDetails(detailsOf(journey))
   publishSearchAttributes(journey)
 }
 
 /** Publishes once the messages of this moment are taken: a flood of signals comes in one go. */
 export function publishSoon(journey: Journey): void {
-  if (journey.publishing) return
-  journey.publishing = true
-  void Promise.resolve().then(() => {
-    journey.publishing = false
-    publish(journey)
-  })
+  journey.isUnpublished = true
 }

@@ -1,7 +1,6 @@
 import { isMocked, type MilestoneItem, OTHER_LEAD, UNREAD } from '../src/leads/referral-state.ts'
 import { readRecord, refusalOf } from './activities.ts'
 import { close, type Journey, note } from './journey.ts'
-import { enter } from './phases.ts'
 import { applyOutcome } from './recording.ts'
 
 /**
@@ -21,8 +20,7 @@ export async function takeRecord(journey: Journey): Promise<void> {
   if (endsByItself) journey.closeReason = null
   const isAsked = journey.phases.lead === 'closing' && !endsByItself
   Object.assign(journey.state, read)
-  journey.names = {}
-  enter(journey, 'lead', 'open')
+  journey.phases.lead = 'open'
   if (closing || isAsked) close(journey)
   recordAgain(
     journey,
@@ -57,6 +55,6 @@ function leave(journey: Journey): void {
   Object.assign(journey, { inbox: [], unscored: [], recordChanged: false, mailed: true })
   state.next = state.last + 1
   journey.closeReason = 'not in the record'
-  enter(journey, 'lead', 'closed')
+  journey.phases.lead = 'closed'
   note(journey, 'record', 'does not have the lead any more: it was restored')
 }

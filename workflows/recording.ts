@@ -8,11 +8,8 @@ import {
 import { recordMilestones } from './activities.ts'
 import { applyLast, applySent } from './deliveries.ts'
 import { isMakingWay, type Journey, note } from './journey.ts'
-import { enter } from './phases.ts'
 
 const BATCH = 64
-/** Bounds memory while an endpoint is paused for months. */
-const NAMES_KEPT = 100
 /** Bounds a run's input. */
 const RECENT_KEPT = 200
 
@@ -22,7 +19,7 @@ export function hasNews(journey: Journey): boolean {
 
 /** Records what arrived, in the order in which it arrived, as many at once as there are. */
 export async function recordInbox(journey: Journey): Promise<void> {
-  enter(journey, 'inbox', 'recording')
+  journey.phases.inbox = 'recording'
   try {
     const items = journey.inbox.slice(0, BATCH)
     const { leadId, last } = journey.state
@@ -31,7 +28,7 @@ export async function recordInbox(journey: Journey): Promise<void> {
     applyRecording(journey, await recordMilestones.executeWithOptions({ summary }, [...args]), items, last)
     journey.inbox.splice(0, items.length)
   } finally {
-    enter(journey, 'inbox', 'idle')
+    journey.phases.inbox = 'idle'
   }
 }
 
@@ -75,7 +72,7 @@ export function applyRecording(
   applyLast(journey, recording.last, asked)
   state.lastEventAt = recording.lastEventAt
   if (!state.seen.includes(recording.status)) state.seen.push(recording.status)
-  if (recording.closed) enter(journey, 'lead', 'closed')
+  if (recording.closed) journey.phases.lead = 'closed'
   applySent(journey, recording)
 }
 
@@ -89,13 +86,12 @@ const refusals = {
 
 /** Counts a milestone's outcome, notes it if nothing changed, and answers a waiting sender. */
 export function applyOutcome(journey: Journey, item: MilestoneItem, result: RecordedItem): void {
-  const { state, counts, names } = journey
-  const { outcome, sequence } = result
+  const { state, counts } = journey
+  const { outcome } = result
   if (outcome === 'recorded') {
     state.lastEvent = item.name
     if (!state.seen.includes(item.name)) state.seen.push(item.name)
   } else note(journey, item.name, refusals[outcome])
-  if (sequence !== undefined && Object.keys(names).length < NAMES_KEPT) names[sequence] = item.name
   if (!isTimed(item)) counts[outcome === 'recorded' || outcome === 'repeated' ? outcome : 'refused'] += 1
   if (journey.awaited.has(item)) journey.awaited.set(item, result)
 }

@@ -5,7 +5,6 @@ import {
   condition,
   isCancellation,
   makeContinueAsNewFunc,
-  setCurrentDetails,
   setHandler,
   sleep,
 } from '@temporalio/workflow'
@@ -27,8 +26,7 @@ import {
   stateOf,
 } from './journey.ts'
 import { isRecord, type ReferralView, stateQuery } from './messages.ts'
-import { detailsOf, publish, publishSoon } from './operator-view.ts'
-import { enter } from './phases.ts'
+import { publish, publishSoon } from './operator-view.ts'
 import { heedRefusal, takeRecord } from './read-record.ts'
 import { hasNews, recordInbox } from './recording.ts'
 import { dropsOut, hasScenario, playScenario, receiveTests } from './sandbox.ts'
@@ -78,7 +76,10 @@ function viewOf(journey: Journey): ReferralView {
 }
 
 async function run(journey: Journey): Promise<string> {
-  if (journey.recordChanged) await readFirst(journey)
+  if (journey.recordChanged)
+    await takeRecord(journey).catch((error: unknown) => {
+      if (!heedRefusal(journey, error)) throw error
+    })
   publish(journey)
   const work = new CancellationScope()
   void work.run(async () => {
@@ -92,17 +93,9 @@ async function run(journey: Journey): Promise<string> {
   } while (!over && !isTimeToContinue(journey))
   await end(work)
   if (!over) return makeContinueAsNewFunc<typeof referral>()(stateOf(journey), carriedOf(journey))
-  enter(journey, 'lead', 'over')
-  setCurrentDetails(detailsOf(journey))
+  journey.phases.lead = 'over'
+  publish(journey)
   return journey.closeReason ?? 'canceled'
-}
-
-async function readFirst(journey: Journey): Promise<void> {
-  try {
-    await takeRecord(journey)
-  } catch (error) {
-    if (!heedRefusal(journey, error)) throw error
-  }
 }
 
 /** Over: closed, all recorded, and nothing to send, or only what waits for a paused endpoint. */
@@ -128,6 +121,8 @@ const coroutines: readonly Coroutine[] = [
   { what: 'deliveries', when: hasOpenWebhook, step: deliverNext },
   { what: 'scenario', when: hasScenario, step: playScenario },
   { what: 'closing', when: isToClose, step: closeWhenDone },
+  // what it does follows every step
+  { what: 'operators', when: ({ isUnpublished }) => isUnpublished, step: async () => {} },
 ]
 
 /**
@@ -176,7 +171,7 @@ async function closeWhenDone(journey: Journey): Promise<void> {
   const args = [state.leadId, reason, dropsOut(journey)] as const
   // its clock may have moved on without this workflow
   state.offset = await closeLead.executeWithOptions({ summary }, [...args])
-  enter(journey, 'lead', 'closed')
+  journey.phases.lead = 'closed'
 }
 
 /**

@@ -84,8 +84,6 @@ async function send(partnerId: number, resends: Resends, { leadId, sequence }: W
 const isWebhook = (asked: unknown): boolean =>
   isRecord(asked) && Number.isSafeInteger(asked.leadId) && Number.isSafeInteger(asked.sequence)
 
-const datesOf = ({ since, until }: Filter) => `events from ${since ?? 'the first'} to ${until ?? 'the last'}`
-
 /** What an operator reads in the Temporal Web UI. */
 function detailsOf(partnerId: number, { delivered, failed, waiting, replay }: Resends): string {
   const what =
@@ -93,9 +91,7 @@ function detailsOf(partnerId: number, { delivered, failed, waiting, replay }: Re
       ? `Webhooks that **partner ${partnerId}** or staff asked to be sent once more: **${waiting.length}** wait.`
       : `Replay of **partner ${partnerId}**: **${delivered + failed} of ${replay.total}** sent.`
   const [next] = waiting
-  const lines = [`- Delivered: ${delivered}; failed: ${failed}`]
-  if (replay !== undefined) lines.push(`- ${replay.filter.states.join(' and ')}, ${datesOf(replay.filter)}`)
-  if (next !== undefined) lines.push(`- At lead ${next.leadId}, webhook ${next.sequence}`)
+  const at = next === undefined ? '' : `; at lead ${next.leadId}, webhook ${next.sequence}`
   const advice = 'Request its cancellation to stop it; pause the endpoint to hold it.'
-  return [what, lines.join('\n'), advice].join('\n\n')
+  return [what, `Delivered: ${delivered}; failed: ${failed}${at}`, advice].join('\n\n')
 }

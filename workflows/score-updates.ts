@@ -1,10 +1,9 @@
-import { ActivityFailure, condition, isCancellation } from '@temporalio/workflow'
+import { condition } from '@temporalio/workflow'
 import { type MilestoneItem, scoreUpdateKey } from '../src/leads/referral-state.ts'
 import { duePeriod, SCORE_PERIOD_MS, scoreDate } from '../src/leads/score-dates.ts'
 import { DAY_MS } from '../src/values.ts'
-import { recordScoreUpdate, refusalOf } from './activities.ts'
+import { gaveUp, recordScoreUpdate } from './activities.ts'
 import { dueAt, isCadenceOn, type Journey, note, now } from './journey.ts'
-import { enter } from './phases.ts'
 import { applyRecording, settledUpTo } from './recording.ts'
 
 /** Waits for the next date and records its score update; if several are overdue, only the latest. */
@@ -18,13 +17,13 @@ export async function recordDueScoreUpdate(journey: Journey): Promise<void> {
   const anchor = state.anchor ?? 0
   const period = duePeriod(anchor, state.period, now(journey))
   const item: MilestoneItem = { name: 'score_update', dedupeKey: scoreUpdateKey(period) }
-  enter(journey, 'cadence', 'asking')
+  journey.phases.cadence = 'asking'
   try {
     if (!(await score(journey, item, period, scoreDate(anchor, period + 1) - now(journey))))
       note(journey, `score update ${period}`, 'left out: the provider had no scores before the next')
     state.period = period + 1
   } finally {
-    enter(journey, 'cadence', 'waiting')
+    journey.phases.cadence = 'waiting'
   }
 }
 
@@ -59,8 +58,7 @@ async function score(
     applyRecording(journey, recording, [item], last)
     return true
   } catch (error) {
-    // the run ends: the next one asks again
-    if (isCancellation(error) || refusalOf(error) || !(error instanceof ActivityFailure)) throw error
+    if (!gaveUp(error)) throw error
     return false
   }
 }

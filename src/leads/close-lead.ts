@@ -11,7 +11,7 @@ import { operation } from '../http/operation.ts'
 import { closeReason, leadErrors, ofLead, strictBody, success } from '../http/schemas.ts'
 import { auditName, formatTimestamp } from '../values.ts'
 import { LEAD_CLOSED_EVENT } from './event-payloads.ts'
-import { leadsChange, leadsEnd, takesNoMore } from './lead.ts'
+import { leadsChange, leadsEnd } from './lead.ts'
 import { newEventId } from './new-lead.ts'
 import { type AnyCloseReason, closeReasonNames, closeReasons } from './reasons.ts'
 
@@ -97,16 +97,6 @@ async function findClosing(sql: Sql, partnerId: number, leadId: number) {
     .where('partner_id', '=', partnerId)
     .where('erased_at', 'is', null)
     .executeTakeFirst()
-}
-
-/** Whether a lead takes no more milestones. */
-export async function isClosed(sql: Sql, leadId: number): Promise<boolean> {
-  const lead = await sql
-    .selectFrom('leads')
-    .select(takesNoMore.as('isClosed'))
-    .where('id', '=', leadId)
-    .executeTakeFirst()
-  return lead?.isClosed === true
 }
 
 /**

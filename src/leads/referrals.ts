@@ -248,8 +248,3 @@ function failureOf(open: OpenDelivery | undefined): DeliveryFailure | null {
   const { sequence, failures, status, error_code } = open
   return { sequence, failures, reason: failureReason(status, error_code) }
 }
-
-/** The failure of a lead's first open delivery; `null` if it has not failed. */
-export async function openFailure(sql: Sql, leadId: number): Promise<DeliveryFailure | null> {
-  return failureOf(await firstOpenDelivery(sql, leadId))
-}

@@ -87,7 +87,7 @@ describe('a recording that sends the webhook itself', () => {
       failure: { sequence: 2, failures: 1, reason: 'the endpoint answered 503' },
     })
     await expect(deliver(leadId, 2, 'scheduled')).rejects.toMatchObject({
-      message: 'failure 1: the endpoint answered 503',
+      message: 'the next attempt is not due yet',
       type: 'Again',
     })
     expect(on.endpoint.arrivals).toHaveLength(1)

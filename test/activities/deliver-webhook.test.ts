@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@j
 import { ApplicationFailure } from '@temporalio/common'
 import { sql as raw } from 'kysely'
 import { requestAttempt } from '../../src/deliveries/resends.ts'
-import { type AttemptTrigger, LEASE_MS } from '../../src/deliveries/delivery-states.ts'
+import { LEASE_MS } from '../../src/deliveries/delivery-states.ts'
 import { RETRY_DELAYS_MS } from '../../src/deliveries/retry-schedule.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
@@ -57,8 +57,8 @@ describe('delivering a webhook', () => {
       .set({ next_attempt_at: raw<Date>`clock_timestamp()` })
       .where('lead_id', '=', leadId)
       .execute()
-  const refusal = async (trigger: AttemptTrigger = 'scheduled'): Promise<ApplicationFailure> => {
-    const failure = await deliver(leadId, 1, trigger).then(
+  const refusal = async (): Promise<ApplicationFailure> => {
+    const failure = await deliver(leadId, 1, 'scheduled').then(
       () => undefined,
       (error: unknown) => error,
     )
@@ -68,8 +68,8 @@ describe('delivering a webhook', () => {
 
   const IN_FLIGHT = 'another request of this delivery is in flight'
   /** Lets the process see the lease of one that is gone, for as long as it is to be respected. */
-  const outliveLease = async (trigger?: AttemptTrigger) => {
-    expect((await refusal(trigger)).message).toBe(IN_FLIGHT)
+  const outliveLease = async () => {
+    expect((await refusal()).message).toBe(IN_FLIGHT)
     timeMs += LEASE_MS
   }
 
@@ -92,9 +92,9 @@ describe('delivering a webhook', () => {
 
   it('comes back five seconds after the first failure, not before, and says why', async () => {
     answering(500)
-    for (let count = 0; count < 2; count += 1) {
+    for (const message of ['failure 1: the endpoint answered 500', 'the next attempt is not due yet']) {
       const failure = await refusal()
-      expect(failure.message).toBe('failure 1: the endpoint answered 500')
+      expect(failure.message).toBe(message)
       expect(Number(failure.nextRetryDelay)).toBeGreaterThan(4_000)
       expect(Number(failure.nextRetryDelay)).toBeLessThanOrEqual(6_000)
     }
@@ -140,14 +140,6 @@ describe('delivering a webhook', () => {
     expect(await attempts()).toEqual([])
   })
 
-  it('holds it though all places of its partner are taken: it has not to come back for that', async () => {
-    const { attempts: own, deliver: full } = on.startProcess()
-    own.begin = async () => undefined
-    await expect(full(leadId, 1, 'scheduled')).rejects.toThrow('the endpoint has enough requests in flight')
-    await putEndpoints(sql, 'paused', { by: 'service' })
-    expect(await full(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'held' })
-  })
-
   it('makes no attempt while a signing secret cannot be decrypted, and goes on once it can', async () => {
     const secrets = () => sql.updateTable('endpoint_secrets')
     await secrets()
@@ -175,43 +167,12 @@ describe('delivering a webhook', () => {
     expect((await delivery()).state).toBe('pending')
   })
 
-  it('pauses an endpoint that has failed for 72 hours', async () => {
-    answering(500)
-    await sql
-      .updateTable('endpoints')
-      .set({ failing_since: raw<Date>`now() - interval '72 hours'` })
-      .execute()
-    await sql.updateTable('deliveries').set({ failures: 3 }).where('lead_id', '=', leadId).execute()
-    expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'held' })
-    expect(await endpointRow()).toMatchObject({ state: 'paused', reason: 'failing' })
-  })
-
   it('gives up at the last failure what a working endpoint refuses, and goes on to the next', async () => {
     answering(500)
-    for (let failure = 1; failure < RETRY_DELAYS_MS.length; failure += 1) {
-      await refusal()
-      await makeDue()
-    }
-    await sql.updateTable('endpoints').set({ failing_since: null }).execute()
-    expect(await deliver(leadId, 1, 'scheduled')).toEqual({
-      outcome: 'given_up',
-      next: 2,
-      last: 1,
-    })
+    const before = { failures: RETRY_DELAYS_MS.length - 1, last_but_one_at: new Date() }
+    await sql.updateTable('deliveries').set(before).where('lead_id', '=', leadId).execute()
+    expect(await deliver(leadId, 1, 'scheduled')).toEqual({ outcome: 'given_up', next: 2, last: 1 })
     expect((await delivery()).failures).toBe(RETRY_DELAYS_MS.length)
-  })
-
-  it('goes on when the endpoint began to fail with the last attempt but one, and has taken nothing since', async () => {
-    answering(500)
-    for (let failure = 1; failure < RETRY_DELAYS_MS.length; failure += 1) {
-      // it took another webhook just before
-      if (failure === RETRY_DELAYS_MS.length - 1)
-        await sql.updateTable('endpoints').set({ failing_since: null }).execute()
-      await refusal()
-      await makeDue()
-    }
-    expect((await refusal()).message).toBe(`failure ${RETRY_DELAYS_MS.length}: the endpoint answered 500`)
-    expect((await delivery()).state).toBe('pending')
   })
 
   /** Holds back the endpoint's answers until told. */
@@ -326,7 +287,7 @@ describe('delivering a webhook', () => {
   it('counts three interruptions in a row as one failure', async () => {
     for (let crash = 1; crash <= 3; crash += 1) await interruptedAttempt()
     await outliveLease()
-    expect((await refusal()).message).toBe('failure 1: interrupted')
+    expect((await refusal()).message).toBe('the next attempt is not due yet')
     expect((await delivery()).failures).toBe(1)
     expect(endpoint.arrivals).toEqual([])
   })
@@ -359,7 +320,7 @@ describe('delivering a webhook', () => {
       resend_requested_at: null,
     })
     // asked for once, tried once
-    expect((await refusal()).message).toBe('failure 3: the endpoint answered 500')
+    expect((await refusal()).message).toBe('the next attempt is not due yet')
     answering(200)
     await ask()
     expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
@@ -378,7 +339,7 @@ describe('delivering a webhook', () => {
       .execute()
 
   /** What a worker leaves that is killed after it has committed an attempt. */
-  async function interruptedAttempt(trigger: 'scheduled' | 'resend' = 'scheduled') {
+  async function interruptedAttempt() {
     const { event_id, partner_id, lease } = await delivery()
     await sql
       .updateTable('attempts')
@@ -394,7 +355,7 @@ describe('delivering a webhook', () => {
         event_id,
         partner_id,
         number,
-        trigger,
+        trigger: 'scheduled',
         endpoint_revision: 1,
         url: 'https://lender.example/hook',
       })

@@ -6,7 +6,13 @@ import { startMailServer } from '../support/mail-server.ts'
 import { mailerTo } from '../support/mailer.ts'
 import { makeCertificate } from '../webhooks/certificate.ts'
 
-const MAIL = { to: 'bea@example.com', subject: 'Welcome', text: 'Hello', messageId: '<1@example.com>' }
+const MAIL = {
+  to: 'bea@example.com',
+  subject: 'Welcome',
+  text: 'Hello',
+  messageId: '<1@example.com>',
+  about: { partner_id: 1 },
+}
 /** A mail server elsewhere, where nothing listens. */
 const elsewhere = 'smtp://mail.invalid:25'
 

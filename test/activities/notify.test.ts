@@ -166,7 +166,11 @@ describe('telling a partner and staff of an endpoint', () => {
   })
 
   it.each([
-    ['partner', 'was paused with POST /v1/pause-endpoint.', /in order, call POST \/v1\/resume-endpoint/],
+    [
+      'partner',
+      'was paused: it was paused with pause-endpoint.',
+      /in order, call POST \/v1\/resume-endpoint/,
+    ],
     ['staff', 'was paused: our staff paused it.', /only our staff can resume/],
     ['gone', 'was paused: it answered 410 Gone.', /To resume sooner, call POST \/v1\/resume-endpoint/],
   ] as const)(

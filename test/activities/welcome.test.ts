@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
 import { prepareDelivering } from '../support/delivering.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { mailerTo } from '../support/mailer.ts'
@@ -43,6 +44,15 @@ describe('a lead’s welcome', () => {
     mailServer.refusing = true
     const failure = { sequence: 1, failures: 1, reason: 'the endpoint answered 500' }
     expect(await start(PATIENT_MS).welcome(leadId, on.partnerId)).toEqual({ failure, mailed: false })
+  })
+
+  it('sends the mail although the webhook cannot be begun', async () => {
+    const { welcome } = start(PATIENT_MS)
+    await raw`alter table attempts add constraint poisoned check (false) not valid`.execute(on.sql)
+    expect(await welcome(leadId, on.partnerId)).toEqual({ mailed: true })
+    await raw`alter table attempts drop constraint poisoned`.execute(on.sql)
+    expect(await welcome(leadId, on.partnerId)).toEqual({ delivered: 1, mailed: true })
+    expect(mailServer.mails).toHaveLength(1)
   })
 
   it('waits no longer than it may, and what goes on is not done twice', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals'
-import { getEventListeners } from 'node:events'
 import { readFileSync } from 'node:fs'
 import {
   ApiError,
@@ -12,11 +11,9 @@ import {
   Referrals,
   timeOf,
 } from '../../src/clients/typescript/src/index.ts'
-import * as exported from '../../src/clients/typescript/src/index.ts'
 import type { Document } from '../../src/clients/document.ts'
 import { emit } from '../../src/clients/typescript/emit.ts'
 import { waitOf } from '../../src/clients/typescript/src/retries.ts'
-import { pause } from '../../src/clients/typescript/src/transport.ts'
 import { answers, dropped, failure, scriptedApi, silent } from './scripted-api.ts'
 
 const document = JSON.parse(readFileSync('docs/openapi.json', 'utf8')) as Document
@@ -37,35 +34,6 @@ describe('the TypeScript client', () => {
   it('has the types of the API’s document: else run npm run clients', async () => {
     const file = 'src/clients/typescript/src/api.ts'
     expect(readFileSync(file, 'utf8')).toBe(await emit(document, file))
-  })
-
-  it('takes an option that is there and undefined for one that is not', async () => {
-    const api = await scriptedApi(answers(200, CREATED))
-    const missing = { timeoutMs: undefined, deadlineMs: undefined, fetch: undefined } as object
-    const baseUrl = `http://127.0.0.1:${api.port}/v1`
-    const client = new Referrals({ apiKey: 'prs_test_1', baseUrl, ...missing })
-    await client.createLead(LEAD)
-    expect(api.requests).toHaveLength(1)
-    const state = (of: string) => answers(200, { success: true, data: { certification: { state: of } } })
-    const certifying = await scriptedApi(state('running'), state('passed'))
-    const none = { deadlineMs: undefined, signal: undefined } as object
-    await expect(certifying.client().certify({}, none)).resolves.toEqual({
-      certification: { state: 'passed' },
-    })
-  })
-
-  it('takes times that are not whole', async () => {
-    const api = await scriptedApi(answers(200, CREATED))
-    const client = api.client({ timeoutMs: 20_000 / 3, deadlineMs: 50_000 / 3 })
-    await expect(client.createLead(LEAD)).resolves.toMatchObject({ lead_id: 7 })
-    const options = { deadlineMs: 10_000 / 3 }
-    await expect(client.createLead(LEAD, options)).resolves.toMatchObject({ lead_id: 7 })
-  })
-
-  it('has the same classes of errors as the Python client', () => {
-    const python = readFileSync('src/clients/python/partner_referrals/__init__.py', 'utf8')
-    const own = Object.keys(exported).filter((name) => name.endsWith('Error'))
-    expect(own.toSorted()).toEqual(python.match(/(?<= as )\w+Error/g)?.toSorted())
   })
 
   it('makes every call of the API, by the name of its operation', async () => {
@@ -260,14 +228,6 @@ describe('the TypeScript client', () => {
       'no longer wanted',
     )
     expect(api.requests).toHaveLength(2)
-  })
-
-  it('waits on one signal in many calls without a listener for each, of which Node 20 would warn', async () => {
-    const abort = new AbortController()
-    const waiting = Array.from({ length: 20 }, () => pause(60_000, abort.signal))
-    expect(getEventListeners(abort.signal, 'abort')).toEqual([])
-    abort.abort(new Error('no longer wanted'))
-    for (const wait of waiting) await expect(wait).rejects.toThrow('no longer wanted')
   })
 
   it('says at once what is wrong with a key or an address', () => {

@@ -5,10 +5,10 @@ import { Webhook } from 'standardwebhooks'
 import { sandboxPartner, type SandboxPartner } from '../sandbox/partner.ts'
 import { type PartnerEndpoint, startPartnerEndpoint } from '../support/partner-endpoint.ts'
 import { type SharedService, sharedService } from '../support/shared-service.ts'
-import { bundlePrs, type Prs } from './prs.ts'
+import { type Prs, prsOf } from './prs.ts'
 
 const KILLS = 2
-const LEADS = 20
+const LEADS = 8
 const JOURNEY = ['client_account_created', 'credit_scan_completed', 'contract_signed', 'escrow_funded']
 
 describe('prs listen', () => {
@@ -22,7 +22,7 @@ describe('prs listen', () => {
   })
   const prepare = async () => {
     ;[partner, receiver] = [await sandboxPartner(service, service.port), await startPartnerEndpoint()]
-    prs = bundlePrs()
+    prs = prsOf()
   }
 
   const environment = () => ({

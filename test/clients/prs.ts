@@ -1,29 +1,18 @@
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { preload } from '../support/processes.ts'
 
-const source = path.join(import.meta.dirname, '../../src/clients/typescript')
-const compiler = path.join(import.meta.dirname, '../../node_modules/typescript/bin/tsc')
+const program = path.join(import.meta.dirname, '../../src/clients/typescript/prs/main.ts')
 
 type Environment = Record<string, string>
 
-/** The command as it is packed, with a state folder of its own. */
-export function bundlePrs() {
+/** The command, with a state folder of its own. */
+export function prsOf() {
   const folder = temporaryFolder()
-  execFileSync(process.execPath, [
-    compiler,
-    '-p',
-    source,
-    '--singleThreaded',
-    '--outDir',
-    path.join(folder, 'dist'),
-  ])
-  writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}')
-  const program = path.join(folder, 'dist/prs/main.js')
   const state = path.join(folder, 'state')
   const settings = (environment: Environment): Environment => ({
     PATH: process.env.PATH ?? '',
@@ -38,18 +27,18 @@ export function bundlePrs() {
     run: (args: readonly string[], environment: Environment = {}) =>
       new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
         const options = { env: settings(environment), timeout: 60_000 }
-        execFile(process.execPath, [program, ...args], options, (error, stdout, stderr) =>
+        execFile(process.execPath, [...preload, program, ...args], options, (error, stdout, stderr) =>
           resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr }),
         )
       }),
 
     /** Starts it, and waits for its first line. */
     start: (args: readonly string[], environment: Environment = {}) =>
-      started(spawn(process.execPath, [program, ...args], { env: settings(environment) })),
+      started(spawn(process.execPath, [...preload, program, ...args], { env: settings(environment) })),
   }
 }
 
-export type Prs = ReturnType<typeof bundlePrs>
+export type Prs = ReturnType<typeof prsOf>
 
 async function started(child: ChildProcess) {
   const lines: string[] = []

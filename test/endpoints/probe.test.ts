@@ -9,7 +9,6 @@ import { partnerCalls, prepareService, type Service, type TestPartner } from '..
 import { until } from '../support/until.ts'
 
 const HOUR_MS = 60 * 60 * 1000
-const LONGEST_MS = 1600
 
 describe('a paused endpoint', () => {
   let service: Service
@@ -29,44 +28,20 @@ describe('a paused endpoint', () => {
     partner.endpoint.answer = (_, response) => void response.writeHead(410).end()
     first = await leads.start()
     await putEndpoints(service.sql, 'paused', { by: 'service' })
-    // hours become tenths of a second; started before any worker could do it
-    const { id } = await endpoint.row()
-    await service.client.workflow.start('endpoint', {
-      workflowId: `endpoint-${id}`,
-      taskQueue: 'referrals',
-      args: [id, { firstMs: 400, longestMs: LONGEST_MS }],
-    })
     await service.startWorker()
   }, 60_000)
 
-  const gaps = async () => {
-    const times = (await endpoint.probes()).map(({ started_at }) => started_at.getTime())
-    return times.slice(1).map((time, index) => time - times[index]!)
-  }
-
-  /** The timers before the probes: what passes until it has looked at the record is taken off. */
-  const waits = async (of = endpoint) => {
-    const { events } = await (await of.workflow()).fetchHistory()
-    return (events ?? [])
-      .map(({ timerStartedEventAttributes: timer }) => timer?.startToFireTimeout)
-      .filter((wait) => wait)
-      .map((wait) => Number(wait?.seconds) * 1000 + Number(wait?.nanos) / 1_000_000)
-  }
-
-  it('is probed again and again, each wait twice the one before up to the longest', async () => {
-    await until(async () => (await endpoint.probes()).length >= 5)
-    const [second, third, fourth, fifth] = await gaps()
-    expect(second).toBeGreaterThanOrEqual(800)
-    for (const gap of [third, fourth, fifth]) expect(gap).toBeGreaterThanOrEqual(LONGEST_MS)
-    const waited = await waits()
-    // one that is due once the record is read has no timer
-    expect(waited.length).toBeGreaterThanOrEqual(3)
-    expect(Math.max(...waited)).toBeLessThanOrEqual(LONGEST_MS)
-    expect((await endpoint.probes()).every(({ status }) => status === 410)).toBe(true)
+  it('is probed when somebody asks, and an endpoint that refuses stays paused', async () => {
+    await createEndpointStarter(service.client)((await endpoint.row()).id)
+    await (await endpoint.workflow()).signal('probe')
+    await until(async () => (await endpoint.probes()).length === 1)
+    expect(await endpoint.probes()).toMatchObject([{ status: 410 }])
+    expect((await endpoint.row()).state).toBe('paused')
   })
 
   it('is resumed by itself once a probe is taken', async () => {
     partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
+    await (await endpoint.workflow()).signal('probe')
     await endpoint.is('active')
     expect(await endpoint.open()).toBe(0)
     await (await endpoint.workflow()).result()
@@ -95,9 +70,12 @@ describe('a paused endpoint', () => {
     expect(await nextProbe()).toBeNull()
     other.endpoint.answer = (_, response) => void response.writeHead(410).end()
     await putEndpoints(service.sql, 'paused', { partnerId: other.id, by: 'service' })
+    const endpoints = service.sql.updateTable('endpoints').where('partner_id', '=', other.id)
+    await endpoints.set({ since: new Date() }).execute()
     await leadsOf(service, other).start()
     await createEndpointStarter(service.client)((await own.row()).id)
     await isIn(1)
+    await own.age('1 hour')
     await (await own.workflow()).signal('probe')
     await isIn(2)
     expect(await own.probes()).toHaveLength(1)
@@ -163,7 +141,7 @@ describe('a paused endpoint', () => {
     const handle = await service.client.workflow.start('endpoint', {
       workflowId: `endpoint-${id}`,
       taskQueue: 'referrals',
-      args: [id, { firstMs: 1, longestMs: 1 }],
+      args: [id],
       workflowIdConflictPolicy: 'TERMINATE_EXISTING',
     })
     await handle.signal('look')

@@ -41,7 +41,7 @@ export interface Fixture {
   setEndpoint: (state: 'paused' | 'active') => Promise<unknown>
 }
 
-export function fixtureOf(service: Service, partner: TestPartner): Fixture {
+function fixtureOf(service: Service, partner: TestPartner): Fixture {
   const leads = leadsOf(service, partner)
   const send = (leadId: number, name: string, argument?: unknown) =>
     service.referrals.signal(leadId, name, argument)
