@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ServerResponse } from 'node:http'
-import { Webhook } from 'standardwebhooks'
-import type { Arrival } from '../support/partner-endpoint.ts'
+import { type Arrival, isSignedWith } from '../support/partner-endpoint.ts'
 import { addPartnerWithEndpoint, type TestPartner } from '../support/service.ts'
 import type { Deployment } from './deployment.ts'
 import type { WebhookRequest } from './evidence.ts'
@@ -80,11 +79,6 @@ function entryOf(partner: ChaosPartner, arrival: Arrival, journal: WebhookReques
 function secretsAt(secrets: ChaosPartner['secrets'], timestamp: number): string[] {
   const current = secrets.findLastIndex(({ since }) => since + SIGNING_SECONDS < timestamp)
   return secrets.slice(Math.max(0, current)).map(({ secret }) => secret)
-}
-
-/** Whatever time it is for the sender. */
-function isSignedWith(secret: string, { id, body, timestamp, signature }: Arrival): boolean {
-  return signature.split(' ').includes(new Webhook(secret).sign(id, new Date(timestamp * 1000), body))
 }
 
 async function answer(entry: WebhookRequest, response: ServerResponse, fate: Fate): Promise<void> {

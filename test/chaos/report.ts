@@ -1,4 +1,4 @@
-import { percentile } from '../bench/numbers.ts'
+import { percentile } from '../bench/table.ts'
 import type { Verdict } from './check/verdict.ts'
 import type { Call, Evidence } from './evidence.ts'
 import { faultKinds } from './fault-plan.ts'
