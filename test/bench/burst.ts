@@ -33,10 +33,14 @@ export async function burst(): Promise<Row[]> {
   await sides.stopWorker()
   await delay(Math.max(0, dueAt - Date.now()))
   const over = new AbortController()
-  const updated = Promise.all(leads.map(service.called)).finally(() => over.abort())
+  const updated = Promise.all(leads.map((lead) => service.called(lead))).finally(() => over.abort())
   await sides.startWorker()
   const began = performance.now()
-  const load = atRate(service, others, { perSecond: PER_SECOND, seconds: MOST_SECONDS, over: over.signal })
+  const load = atRate(service, others, {
+    perSecond: PER_SECOND,
+    seconds: MOST_SECONDS,
+    isOver: () => over.signal.aborted,
+  })
   await updated
   const perSecond = (LEADS * 1000) / (performance.now() - began)
   const busy = await load

@@ -3,6 +3,7 @@ import { fillDeliveries } from '../support/deliveries.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import { partnerCalls } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import { atRate } from './milestones.ts'
 import type { Deployment } from './servers.ts'
 import { allInFlight, startSides } from './sides.ts'
@@ -77,18 +78,16 @@ async function addPaused(deployment: Deployment) {
   return {
     partner,
     /** Answers requests from now on by taking them, until `rest`. */
-    async hang() {
+    hang: async () => {
       requests = 0
       await put('active')
     },
-    async rest() {
+    rest: async () => {
       await put('paused')
       await endpoint.close()
       await endpoint.open()
     },
-    async isAsked() {
-      while (requests === 0) await delay(50)
-    },
+    isAsked: () => until(async () => requests > 0),
   }
 }
 

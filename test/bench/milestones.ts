@@ -106,16 +106,16 @@ export async function timed(side: Side, workflow: number, date = performance.now
   return performance.now() - date
 }
 
-/** Each on its date, whatever became of those before it; its latency counts from its date. Ends early with `over`. */
+/** Each on its date, whatever became of those before it; its latency counts from its date. Ends early once it `isOver`. */
 export async function atRate(
   side: Side,
   workflows: readonly number[],
-  { perSecond, seconds, over }: { perSecond: number; seconds: number; over?: AbortSignal },
+  { perSecond, seconds, isOver }: { perSecond: number; seconds: number; isOver?: () => boolean },
 ): Promise<number[]> {
   const start = performance.now()
   const running: Promise<number>[] = []
-  while (running.length < perSecond * seconds && !over?.aborted) {
-    const { length: sent } = running
+  for (let sent = 0; sent < perSecond * seconds; sent++) {
+    if (isOver?.()) break
     const date = start + (sent * 1000) / perSecond
     await delay(Math.max(0, date - performance.now()))
     running.push(timed(side, workflows[sent % workflows.length] ?? 0, date))

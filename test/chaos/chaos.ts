@@ -11,7 +11,7 @@ The same seed makes the same faults and the same load. The exit code is 1 if a p
 
   --seed N      1 by default
   --leads N     200 by default
-  --restore     PostgreSQL also comes back from a dump that is a minute old
+  --restore     PostgreSQL also comes back with its files of a minute ago
   --clock       wall clocks also step an hour forth, and back: of an API process and a worker, then of the whole machine
 `
 
