@@ -30,8 +30,6 @@ const GAINS = {
 /** What the record has of a lead before its workflow starts. */
 type Given = Partial<Record<'anchor_at' | 'onboarding_sent_at', Date>>
 
-export type Sides = Awaited<ReturnType<typeof startSides>>
-
 /** The service and its floor on one Temporal server, namespace and database, each with its worker running. */
 export async function startSides() {
   const servers = await startServers()
