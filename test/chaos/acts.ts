@@ -8,7 +8,6 @@ import { runToEnd } from '../support/processes.ts'
 import { until } from '../support/until.ts'
 import { product } from './bad-build.ts'
 import type { Deployment } from './deployment.ts'
-import { dump } from './dump.ts'
 import type { InjectedFault, LeadJournal } from './evidence.ts'
 import { services, type Target } from './fault-plan.ts'
 import { startAgain } from './victims.ts'
@@ -26,7 +25,7 @@ const workers = ['worker 1', 'worker 2'] as const
 const SOME = ['api 1', 'worker 1'] as const
 const POLLING = /"temporal_build":"([^"]+)","msg":"worker is polling"/g
 const BAD_MS = 8000
-/** What the dump does not have. */
+/** What the copy does not have. */
 const LOSING_MS = 60_000
 const HOUR_MS = 3_600_000
 const STEP_MS = 8000
@@ -61,25 +60,20 @@ export async function deployBadBuild({ deployment, faults }: Stage): Promise<num
 }
 
 /**
- * A dump, a minute old, is loaded into a new cluster, with less than leads and partners know, while milestones go on to
+ * PostgreSQL comes back with its files of a minute ago, and knows less than leads and partners, while milestones go on to
  * Temporal. All processes are stopped meanwhile, and staff declare it, as the runbook says. What was lost is noted in the journal.
  */
-export async function restorePostgres(stage: Stage, entry: InjectedFault): Promise<number> {
-  const { deployment, faults, leads } = stage
-  const { postgres, sql, prepareDatabase, staffEnvironment } = deployment
-  const dumped = await dump(sql)
+export async function restorePostgres({ deployment, faults, leads }: Stage): Promise<number> {
+  const { postgres, sql, staffEnvironment } = deployment
+  await postgres.copyFiles()
   await delay(LOSING_MS)
   await killed(deployment, faults, services, async () => {
-    await postgres.kill()
-    postgres.dropFiles()
-    await postgres.start()
-    await prepareDatabase(dumped)
+    await postgres.restoreFiles()
     const { code, stderr } = await runToEnd('src/staff.ts', staffEnvironment, ['record', 'restored'])
     if (code !== 0) throw new Error(stderr)
     const kept = new Set((await sql.selectFrom('leads').select('id').execute()).map(({ id }) => id))
     for (const lead of leads) lead.isLost = lead.leadId !== null && !kept.has(lead.leadId)
   })
-  entry.until = performance.now()
   return leads.filter(({ isLost }) => isLost).length
 }
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { endAll } from '../support/at-end.ts'
+import { asProgram } from '../support/at-end.ts'
 import { check } from './check/check.ts'
 import { report } from './report.ts'
 import { run } from './run.ts'
@@ -11,7 +11,7 @@ The same seed makes the same faults and the same load. The exit code is 1 if a p
 
   --seed N      1 by default
   --leads N     200 by default
-  --restore     PostgreSQL also comes back from a dump that is a minute old
+  --restore     PostgreSQL also comes back with its files of a minute ago
   --clock       wall clocks also step an hour forth, and back: of an API process and a worker, then of the whole machine
 `
 
@@ -20,21 +20,12 @@ const flag = { type: 'boolean', default: false } as const
 const { values } = parseArgs({ options: { seed: text, leads: text, restore: flag, clock: flag, help: flag } })
 const { seed = '1', leads = '200', restore, clock } = values
 if (values.help) process.stdout.write(help)
-else if ([seed, leads].every((given) => /^[1-9]\d{0,8}$/.test(given))) await chaos()
+else if ([seed, leads].every((given) => /^[1-9]\d{0,8}$/.test(given))) await asProgram(chaos)
 else throw new Error('--seed and --leads must be whole numbers from 1 on.')
 
 async function chaos(): Promise<void> {
-  for (const end of ['SIGINT', 'SIGTERM', 'uncaughtException'] as const)
-    process.once(end, (cause: unknown) => {
-      process.stderr.write(`${cause instanceof Error ? cause.stack : String(cause)}\n`)
-      void endAll().finally(() => process.exit(1))
-    })
-  try {
-    const outcome = await run({ seed: Number(seed), leads: Number(leads), restore, clock })
-    const verdicts = check(outcome.evidence)
-    process.stdout.write(`seed ${seed}\n${report(outcome, verdicts)}\n`)
-    process.exitCode = verdicts.some(({ broken }) => broken.length > 0) ? 1 : 0
-  } finally {
-    await endAll()
-  }
+  const outcome = await run({ seed: Number(seed), leads: Number(leads), restore, clock })
+  const verdicts = check(outcome.evidence)
+  process.stdout.write(`seed ${seed}\n${report(outcome, verdicts)}\n`)
+  process.exitCode = verdicts.some(({ broken }) => broken.length > 0) ? 1 : 0
 }

@@ -6,7 +6,7 @@ import type { Sql } from '../../src/database/sql.ts'
 import { forEachInFlight } from '../../src/temporal/in-flight.ts'
 import type { Evidence, LeadJournal, View } from './evidence.ts'
 import { readView } from './load.ts'
-import type { PartnerApi } from './partner-api.ts'
+import type { Ask } from './partner-api.ts'
 
 /** What PostgreSQL has in the end. */
 export async function collectRecord(sql: Sql) {
@@ -26,11 +26,11 @@ export async function collectRecord(sql: Sql) {
 }
 
 /** What partners read of their leads when all is over. */
-export async function collectViews(leads: LeadJournal[], api: PartnerApi): Promise<Map<number, View>> {
+export async function collectViews(leads: LeadJournal[], ask: Ask): Promise<Map<number, View>> {
   const views = new Map<number, View>()
-  await forEachInFlight(leads, async ({ leadId, owner }) => {
-    const view = await readView(api.until, owner, leadId)
-    if (leadId !== null && view) views.set(leadId, view)
+  await forEachInFlight(leads, async (lead) => {
+    const view = await readView(ask, lead)
+    if (lead.leadId !== null && view) views.set(lead.leadId, view)
   })
   return views
 }
@@ -58,18 +58,12 @@ export async function collectWorkflows(client: Client): Promise<Execution[]> {
   return executions
 }
 
-/** Which of the secrets are in which of the files, and in how many of them a workflow's id is found. */
-export function searchFiles(
-  files: string[],
-  secrets: Record<string, string>,
-  workflowId: string,
-): Evidence['search'] {
-  const search = { files: files.length, leaks: [] as string[], found: 0 }
-  for (const file of files) {
+/** Which of the secrets are in which of the files. */
+export function searchFiles(files: string[], secrets: Record<string, string>): Evidence['search'] {
+  const leaks = files.flatMap((file) => {
     const bytes = readFileSync(file)
-    const leaks = Object.entries(secrets).filter(([, secret]) => bytes.includes(secret))
-    search.leaks.push(...leaks.map(([what]) => `${what} in ${path.basename(file)}`))
-    if (bytes.includes(workflowId)) search.found += 1
-  }
-  return search
+    const found = Object.entries(secrets).filter(([, secret]) => bytes.includes(secret))
+    return found.map(([what]) => `${what} in ${path.basename(file)}`)
+  })
+  return { files: files.length, leaks }
 }

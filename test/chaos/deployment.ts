@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { Client, Connection } from '@temporalio/client'
-import { requireDeployment } from '../../src/database/deployment.ts'
 import { connect } from '../../src/database/orm.ts'
 import { type Sql, sqlOf } from '../../src/database/sql.ts'
-import { applyRoles, migrate, provideLogin } from '../../src/database/schema.ts'
+import { applyRoles, migrateDeployment, provideLogin } from '../../src/database/schema.ts'
 import type { Launched } from '../../src/embedded/launch.ts'
 import { startService } from '../../src/embedded/sandbox.ts'
 import { anyPort } from '../support/any-port.ts'
@@ -15,14 +14,13 @@ import { ownTemporal } from '../support/own-temporal.ts'
 import { asService } from '../support/template-database.ts'
 import { sql as raw } from 'kysely'
 import { makeBadBuild, product } from './bad-build.ts'
-import { load } from './dump.ts'
 import { type Link, links, type Service, services } from './fault-plan.ts'
 import { type Proxy, startProxy } from './proxy.ts'
-import { supervised } from './victims.ts'
+import { victimOf } from './victims.ts'
 
 const CLOCK = import.meta.resolve('./clock.ts')
 
-/** Above the pools of all processes, and the connections that a firewall forgot. */
+/** Above the pools of all processes, and what PostgreSQL has not noticed to be gone. */
 const POSTGRES = ['max_connections=250']
 /** So that whole journeys go through several runs. */
 const TEMPORAL = ['limit.historyCount.suggestContinueAsNew=100']
@@ -38,19 +36,10 @@ export async function deploy(clock: boolean, onEnd: (process: string, reason: st
   const [postgres, temporal] = await Promise.all([ownPostgres(POSTGRES), ownTemporal(TEMPORAL)])
   const orm = await connect(postgres.url)
   const serviceUrl = asService(postgres.url)
-  /** Makes all that a new cluster needs; with what a dump has, if there is one. */
-  async function prepareDatabase(dumped?: Parameters<typeof load>[1]): Promise<void> {
-    // who migrates once remembers that
-    const owner = await connect(postgres.url)
-    await migrate(owner)
-    if (dumped) await load(sqlOf(owner), dumped)
-    await requireDeployment(sqlOf(owner), 'sandbox')
-    await applyRoles(owner)
-    await provideLogin(owner, serviceUrl)
-    if (clock) await makeClock(sqlOf(owner), new URL(serviceUrl).username)
-    await owner.close()
-  }
-  await prepareDatabase()
+  await migrateDeployment(orm, 'sandbox')
+  await applyRoles(orm)
+  await provideLogin(orm, serviceUrl)
+  if (clock) await makeClock(sqlOf(orm), new URL(serviceUrl).username)
   const connection = await Connection.connect({ address: temporal.address })
   atEnd(async () => Promise.all([orm.close(), connection.close()]))
   const proxies = await startProxies({ postgres: postgres.url, temporal: `tcp://${temporal.address}` })
@@ -84,7 +73,7 @@ export async function deploy(clock: boolean, onEnd: (process: string, reason: st
       const entry = path.join(build.folder, 'src', kind === 'api' ? 'server.ts' : 'worker.ts')
       return startService({ name, entry, env: environment, logFile: logs[name], onSpawn })
     }
-    return supervised(start, (reason) => onEnd(name, reason))
+    return victimOf(start, (reason) => onEnd(name, reason))
   }
 
   const victims = {
@@ -97,7 +86,6 @@ export async function deploy(clock: boolean, onEnd: (process: string, reason: st
   }
   return {
     orm,
-    prepareDatabase,
     sql: sqlOf(orm),
     client: new Client({ connection }),
     encryptionKey,

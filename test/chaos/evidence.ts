@@ -18,8 +18,8 @@ export interface Evidence {
   workflows: Execution[]
   /** Processes of the service that ended though nobody killed them. */
   ends: string[]
-  /** In Temporal's files and the logs: what must not be there, and in how many a workflow's id was found, which is. */
-  search: { files: number; leaks: string[]; found: number }
+  /** What must not be in Temporal's files and the logs, and is. */
+  search: { files: number; leaks: string[] }
 }
 
 /** One HTTP request of a partner, and its answer if there was one. */
@@ -41,8 +41,6 @@ export interface LeadJournal extends Omit<PlannedLead, 'milestones'> {
   owner: ChaosPartner
   /** The Idempotency-Key of its create-lead. */
   key: string
-  /** When its metadata was acknowledged; `null` if it never was. */
-  describedAt: number | null
   /** `null` when no create-lead was acknowledged. */
   leadId: number | null
   acknowledgedAt: number | null
@@ -55,8 +53,6 @@ export interface SentMilestone extends PlannedMilestone {
   /** When Temporal first acknowledged it; `null` if it never did. */
   acknowledgedAt: number | null
   tries: number
-  /** How an update was answered, each time. */
-  answers: { outcome: string; event_id: string | null }[]
   lastError?: string
 }
 
@@ -97,11 +93,11 @@ export interface InjectedFault {
   kind: FaultKind
   on: Target | Link
   at: number
-  /** When it was over, what was killed had started again, and forgotten connections were given up. */
+  /** When it was over, and what was killed had started again. */
   until: number
   /**
-   * Processes that ended, stood still or had another time, connections that were reset, chunks of bytes that were late or
-   * lost, workflows that were reset, leads that were lost.
+   * Processes that ended, stood still or had another time, connections that were reset, chunks of bytes that were lost,
+   * workflows that were reset, leads that were lost.
    */
   hits: number
 }

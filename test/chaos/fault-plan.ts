@@ -15,11 +15,9 @@ const hits = {
   kill: targets,
   /** SIGSTOP, and SIGCONT after `forMs`. */
   freeze: targets,
-  /** Each packet takes `latencyMs` longer. */
-  latency: links,
   /** Every open connection is reset. */
   reset: links,
-  /** Bytes vanish in both directions. Afterwards, the connections that lost some are reset, or forgotten: see the proxy. */
+  /** Bytes vanish in both directions. Afterwards, the connections that lost some are reset. */
   silence: links,
 } as const
 type RandomKind = keyof typeof hits
@@ -36,12 +34,9 @@ export interface PlannedFault {
   on: Target | Link
   /** How long it lasts; of an act, how long it takes at most. */
   forMs: number
-  latencyMs: number
-  /** Connections that lost bytes stay silent when the silence is over. */
-  forgets: boolean
 }
 
-/** Whether PostgreSQL also comes back from a dump, and clocks also step. */
+/** Whether PostgreSQL also comes back with files of a minute ago, and clocks also step. */
 export type PlanOptions = Record<'restore' | 'clock', boolean>
 
 /** `alone`: what no random fault hits meanwhile. */
@@ -58,15 +53,13 @@ const acts: Act[] = [
   { kind: 'bad build', on: 'worker 1', forMs: 50_000, alone: ['worker 1', 'worker 2', 'temporal'] },
 ]
 const CLOCK: Act = { kind: 'clock', on: 'worker 1', forMs: 36_000, alone: everything }
-/** The last: what partners did to their endpoints before is in the dump. */
+/** The last: what partners did to their endpoints before is in the copy. */
 const RESTORE: Act = { kind: 'restore', on: 'postgres', forMs: 100_000, alone: everything }
 
 const FIRST_MS = 1500
 const GAP_MS = [1500, 4000] as const
 /** A process that was killed needs a moment until it can be hit again. */
 const RECOVERY_MS = 4000
-/** Seldom, because a worker of Temporal’s SDK takes 45 s to notice: its keepalive cannot be set. */
-const FORGETS = 0.2
 /** About what two cores can take of whole journeys beside the faults. */
 const LEADS_PER_SECOND = 4
 /** Leads are created in this share of the load. */
@@ -86,32 +79,27 @@ export function planFaults(seed: number, leads: number, options: PlanOptions) {
     atMs += act.forMs + RECOVERY_MS + pauseMs
     return { ...act, atMs: at }
   })
-  const planned = placed.map(({ alone: _, ...act }) => ({ ...act, latencyMs: 0, forgets: false }))
   // a restore comes last, and has to lose some
   const createMs = options.restore ? loadMs : CREATING * loadMs
-  return { loadMs, createMs, planned, random: planRandom(chance, loadMs, placed) }
+  return { loadMs, createMs, planned: placed, random: planRandom(chance, loadMs, placed) }
 }
 
-/** Each five in a row are of all five kinds, if something is free to be hit. */
 function planRandom(chance: Random, loadMs: number, placed: (Act & { atMs: number })[]): PlannedFault[] {
-  const nextKind = deck(chance, randomKinds)
-  const decks = new Map(randomKinds.map((kind) => [kind, deck<Target | Link>(chance, hits[kind])]))
   const busy = placed.flatMap(({ alone, atMs, forMs }) =>
     alone.map((on) => ({ on, from: atMs, to: atMs + forMs + RECOVERY_MS })),
   )
   const faults: PlannedFault[] = []
   for (let atMs = FIRST_MS; atMs < loadMs; atMs += chance.between(...GAP_MS)) {
-    const kind = nextKind(() => true) ?? 'reset'
+    const kind = chance.pick(randomKinds)
     const forMs = durationOf(kind, chance)
     const end = atMs + forMs + RECOVERY_MS
-    const isFree = (name: Target | Link) =>
-      busy.every(({ on, from, to }) => on !== name || end < from || to < atMs)
-    const on = decks.get(kind)?.(isFree)
-    const latencyMs = kind === 'latency' ? chance.between(50, 500) : 0
-    const forgets = kind === 'silence' && chance.chance(FORGETS)
-    if (on === undefined) continue
+    const free = hits[kind].filter((name) =>
+      busy.every(({ on, from, to }) => on !== name || end < from || to < atMs),
+    )
+    if (free.length === 0) continue
+    const on = chance.pick<Target | Link>(free)
     busy.push({ on, from: atMs, to: end })
-    faults.push({ atMs, kind, on, forMs, latencyMs, forgets })
+    faults.push({ atMs, kind, on, forMs })
   }
   return faults
 }
@@ -120,16 +108,4 @@ function durationOf(kind: RandomKind, chance: Random): number {
   if (kind === 'kill') return chance.between(0, 3000)
   if (kind === 'freeze') return chance.between(1000, 15_000)
   return kind === 'reset' ? 0 : chance.between(1000, 10_000)
-}
-
-/** Deals items in random order, each once before any again. An item that does not fit is dealt later. */
-function deck<Item>(chance: Random, items: readonly Item[]) {
-  let left: Item[] = []
-  return (fits: (item: Item) => boolean): Item | undefined => {
-    const dealt = left.some(fits) ? left : [...left, ...chance.shuffled(items)]
-    const index = dealt.findIndex(fits)
-    if (index === -1) return undefined
-    left = dealt.toSpliced(index, 1)
-    return dealt[index]
-  }
 }

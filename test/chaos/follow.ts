@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Feed } from './evidence.ts'
-import type { PartnerApi } from './partner-api.ts'
+import type { Ask } from './partner-api.ts'
 import type { ChaosPartner } from './partners.ts'
 
 const PAUSE_MS = 500
@@ -10,14 +10,14 @@ const PAUSE_MS = 500
  *
  * @returns their journals, which fill; `end`, which resolves once each has read all that there is.
  */
-export function followEvents(partners: ChaosPartner[], api: PartnerApi) {
+export function followEvents(partners: ChaosPartner[], ask: Ask) {
   const stopping = new AbortController()
 
   async function follow(partner: ChaosPartner, feed: Feed): Promise<void> {
     let after: string | undefined
     for (;;) {
       const isLast = stopping.signal.aborted
-      const call = await api.until(partner, 'list-events', { after, limit: 100 })
+      const call = await ask(partner, 'list-events', { after, limit: 100 })
       if (call === undefined) return
       const { data = [], next, error } = JSON.parse(call.body)
       if (call.status !== 200) feed.refusals.push(call.body)

@@ -5,9 +5,6 @@ import type { InjectedFault } from './evidence.ts'
 import { type Link, type PlannedFault, type Target, targets } from './fault-plan.ts'
 import { freeze, startAgain } from './victims.ts'
 
-/** Until everybody has noticed that a forgotten connection is dead. */
-const NOTICED_MS = 25_000
-
 const isTarget = (on: Target | Link): on is Target => targets.some((target) => target === on)
 
 /**
@@ -27,43 +24,27 @@ export function injectFaults(plan: Record<'planned' | 'random', PlannedFault[]>,
     const { kind, on } = fault
     const entry: InjectedFault = { kind, on, at: performance.now(), until: Number.POSITIVE_INFINITY, hits: 0 }
     stage.faults.push(entry)
-    entry.hits = await carryOut(fault, entry)
-    entry.until = performance.now() + (fault.forgets ? NOTICED_MS : 0)
+    entry.hits = await carryOut(fault)
+    entry.until = performance.now()
   }
 
-  function carryOut(fault: PlannedFault, entry: InjectedFault): Promise<number> {
-    if (fault.kind === 'bad build') return deployBadBuild(stage)
-    if (fault.kind === 'restore') return restorePostgres(stage, entry)
-    if (fault.kind === 'clock') return stepClocks(stage)
-    return isTarget(fault.on) ? hitProcess(fault, fault.on) : hitLink(fault, fault.on)
-  }
-
-  async function hitProcess({ kind, forMs }: PlannedFault, on: Target): Promise<number> {
-    const victim = victims[on]
-    const isThere = victim.pid() !== undefined
-    if (kind === 'kill') {
+  async function carryOut({ kind, on, forMs }: PlannedFault): Promise<number> {
+    if (kind === 'bad build') return deployBadBuild(stage)
+    if (kind === 'restore') return restorePostgres(stage)
+    if (kind === 'clock') return stepClocks(stage)
+    if (isTarget(on)) {
+      const victim = victims[on]
+      if (kind === 'freeze') return Number(await freeze(victim, () => wait(forMs)))
+      const isThere = victim.pid() !== undefined
       await victim.kill()
       await wait(forMs)
       await startAgain(victim)
-      return isThere ? 1 : 0
+      return Number(isThere)
     }
-    const { isFrozen, thaw } = await freeze(victim)
+    if (kind === 'reset') return proxies[on].reset()
+    proxies[on].silence()
     await wait(forMs)
-    const hits = isFrozen() ? 1 : 0
-    thaw()
-    return hits
-  }
-
-  async function hitLink({ kind, forMs, latencyMs, forgets }: PlannedFault, on: Link): Promise<number> {
-    const proxy = proxies[on]
-    if (kind === 'reset') return proxy.reset()
-    const before = proxy.noticed()
-    if (kind === 'latency') proxy.slowDown(latencyMs)
-    else proxy.silence()
-    await wait(forMs)
-    if (kind === 'latency') proxy.slowDown(0)
-    else proxy.listen(forgets)
-    return proxy.noticed() - before
+    return proxies[on].listen()
   }
 
   const acted = plan.planned.reduce((before, fault) => before.then(() => inject(fault)), Promise.resolve())

@@ -16,15 +16,12 @@ export interface PlannedMilestone {
 }
 
 export interface PlannedLead {
+  /** From 1 on; partners take turns. */
   number: number
-  /** Whose it is, as the partners take turns. */
-  partner: number
   /** Milliseconds after the load began. */
   atMs: number
   /** The body of create-lead. */
   fields: Record<string, string>
-  /** What update-partner-info adds; empty for most. */
-  metadata: Record<string, string>
   milestones: PlannedMilestone[]
 }
 
@@ -45,36 +42,25 @@ const JOURNEY: SignalledMilestone[] = [
 
 /**
  * The leads of a run, at their dates whatever becomes of earlier ones: the same for the same seed and number.
+ *
+ * @param mark is in each field of a borrower but the phone: what no log, and nothing that Temporal keeps, may contain.
  */
-export function planLeads(seed: number, leads: number, spanMs: number, canaries: Canaries): PlannedLead[] {
+export function planLeads(seed: number, leads: number, spanMs: number, mark: string): PlannedLead[] {
   const random = randomOf(seed, 'leads')
   return Array.from({ length: leads }, (_, index): PlannedLead => {
     const number = index + 1
-    const branch = `${canaries.mark}Branch${number}`
-    return {
-      number,
-      partner: index,
-      atMs: Math.round((index * spanMs) / leads),
-      fields: fieldsOf(number, random, canaries),
-      metadata: random.chance(0.3) ? { loan_product: 'FHA', property_state: 'CA', branch } : {},
-      milestones: milestonesOf(number, spanMs / PARTS, random),
+    const fields = {
+      first_name: `Ada ${mark}First${number}`,
+      last_name: `Ó'Miller ${mark}Last${number}`,
+      email: `${mark}.${number}@example.com`,
+      phone: '+1 555-0100',
+      ...(random.chance(0.8) && { partner_lead_id: `${mark}Loan${number}` }),
+      ...(random.chance(0.5) && { fico_range: '550-579', loan_officer_id: `${mark}Officer${number % 7}` }),
+      ...(random.chance(0.5) && { notes: `${mark}: declined,\n${'score below the minimum. '.repeat(3)}` }),
     }
+    const atMs = Math.round((index * spanMs) / leads)
+    return { number, atMs, fields, milestones: milestonesOf(number, spanMs / PARTS, random) }
   })
-}
-
-/** What no log, and nothing that Temporal keeps, may contain: `mark` is in each field of a borrower; `phone` begins each number. */
-export type Canaries = Record<'mark' | 'phone', string>
-
-function fieldsOf(number: number, random: Random, { mark, phone }: Canaries): Record<string, string> {
-  return {
-    first_name: `Ada ${mark}First${number}`,
-    last_name: `Ó'Miller ${mark}Last${number}`,
-    email: `${mark}.${number}@example.com`,
-    phone: `${phone}${String(number).padStart(5, '0')}`,
-    ...(random.chance(0.8) && { partner_lead_id: `${mark}Loan${number}` }),
-    ...(random.chance(0.5) && { fico_range: '550-579', loan_officer_id: `${mark}Officer${number % 7}` }),
-    ...(random.chance(0.5) && { notes: `${mark}: declined,\n${'score below the minimum. '.repeat(3)}` }),
-  }
 }
 
 /** Most journeys are whole, some end early, and in some the milestones come in any order. */

@@ -1,28 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ServerResponse } from 'node:http'
-import { Webhook } from 'standardwebhooks'
-import type { Arrival } from '../support/partner-endpoint.ts'
+import { type Arrival, isSignedWith } from '../support/partner-endpoint.ts'
 import { addPartnerWithEndpoint, type TestPartner } from '../support/service.ts'
 import type { Deployment } from './deployment.ts'
 import type { WebhookRequest } from './evidence.ts'
+import type { Ask } from './partner-api.ts'
 import { type Random, randomOf } from './random.ts'
 
 /** How a partner's endpoint behaves while the load goes on; afterwards, each takes everything. */
 const characters = ['steady', 'flaky', 'away', 'changing'] as const
-type Character = (typeof characters)[number]
 
 export interface ChaosPartner extends TestPartner {
-  character: Character
-  /** Its signing secrets, the latest last, each with the date from which it signs, in seconds since the epoch. */
-  secrets: { secret: string; since: number }[]
+  character: (typeof characters)[number]
 }
-
-/** Between an attempt's beginning, when it reads the secrets, and its `webhook-timestamp`, at most. */
-const SIGNING_SECONDS = 6
 
 /**
  * Four partners. One endpoint always works; one answers 500, resets, hangs, or is slow; one is away for a while; and one
- * partner pauses and resumes its endpoint and changes its signing secret.
+ * partner pauses and resumes its endpoint.
  *
  * @param journal gets every request that comes to any of them.
  */
@@ -35,8 +29,7 @@ export async function addPartners(
   const random = randomOf(seed, 'endpoints')
   const conditions = { healed: false, slow: false }
   for (const character of characters) {
-    const added = await addPartnerWithEndpoint(orm, encryptionKey)
-    const partner = { ...added, character, secrets: [{ secret: added.endpoint.secret, since: 0 }] }
+    const partner = { ...(await addPartnerWithEndpoint(orm, encryptionKey)), character }
     partner.endpoint.answer = (arrival, response) => {
       const isFlaky = character === 'flaky' && !conditions.healed
       const fate = isFlaky ? fateOf(random) : { status: 200, afterMs: 0 }
@@ -58,15 +51,15 @@ function fateOf(random: Random): Fate {
   return { status: 200, afterMs: roll < 0.35 ? random.between(200, 3000) : 0 }
 }
 
-function entryOf(partner: ChaosPartner, arrival: Arrival, journal: WebhookRequest[]): WebhookRequest {
+function entryOf({ id: partnerId, endpoint }: ChaosPartner, arrival: Arrival, journal: WebhookRequest[]) {
   const { id, body, timestamp, event } = arrival
   const entry: WebhookRequest = {
-    partnerId: partner.id,
+    partnerId,
     id,
     leadId: event.data.lead_id,
     sequence: event.data.sequence,
     body,
-    verified: secretsAt(partner.secrets, timestamp).some((secret) => isSignedWith(secret, arrival)),
+    verified: isSignedWith(endpoint.secret, arrival),
     ageSeconds: Date.now() / 1000 - timestamp,
     at: performance.now(),
     answeredAt: null,
@@ -74,17 +67,6 @@ function entryOf(partner: ChaosPartner, arrival: Arrival, journal: WebhookReques
   }
   journal.push(entry)
   return entry
-}
-
-/** The secret that signed then; just after it was replaced, also the one before. */
-function secretsAt(secrets: ChaosPartner['secrets'], timestamp: number): string[] {
-  const current = secrets.findLastIndex(({ since }) => since + SIGNING_SECONDS < timestamp)
-  return secrets.slice(Math.max(0, current)).map(({ secret }) => secret)
-}
-
-/** Whatever time it is for the sender. */
-function isSignedWith(secret: string, { id, body, timestamp, signature }: Arrival): boolean {
-  return signature.split(' ').includes(new Webhook(secret).sign(id, new Date(timestamp * 1000), body))
 }
 
 async function answer(entry: WebhookRequest, response: ServerResponse, fate: Fate): Promise<void> {
@@ -100,4 +82,27 @@ async function answer(entry: WebhookRequest, response: ServerResponse, fate: Fat
   entry.answeredAt = performance.now()
   entry.status = status
   response.writeHead(status).end()
+}
+
+/** What partners do to their endpoints within `spanMs`. */
+export function startEndpointChanges(partners: ChaosPartner[], ask: Ask, spanMs: number): Promise<unknown> {
+  const began = performance.now()
+  const until = (share: number) => delay(Math.max(0, began + share * spanMs - performance.now()))
+  return Promise.all(
+    partners.map(async (partner) => {
+      if (partner.character === 'away') {
+        await until(0.3)
+        await partner.endpoint.close()
+        await until(0.6)
+        await partner.endpoint.open()
+      }
+      if (partner.character !== 'changing') return
+      for (const share of [0.2, 0.6]) {
+        await until(share)
+        await ask(partner, 'pause-endpoint', {})
+        await until(share + 0.1)
+        await ask(partner, 'resume-endpoint', {})
+      }
+    }),
+  )
 }

@@ -2,9 +2,6 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { atEnd } from '../support/at-end.ts'
 
-/** As keepalive would notice, on either side, that the other is gone: 10 s, and three probes. */
-const KEEPALIVE_MS = 25_000
-
 interface Pair {
   sockets: [Socket, Socket]
   /** Bytes of it vanished: no more come through, in either direction. */
@@ -12,14 +9,13 @@ interface Pair {
 }
 
 /**
- * A TCP proxy that can be a bad network: it adds latency, resets connections, or swallows what they carry. A connection
- * that lost bytes is never used again: it is reset when the silence ends, or forgotten as by a firewall, which tells nobody.
+ * A TCP proxy that can be a bad network: it resets connections, or swallows what they carry. A connection that lost bytes
+ * is never used again: it is reset when the silence ends.
  */
 export async function startProxy(target: { host: string; port: number }) {
   const pairs = new Set<Pair>()
-  let latencyMs = 0
   let silent = false
-  let noticed = 0
+  let lost = 0
 
   function join(inner: Socket): void {
     const outer = connect(target)
@@ -29,59 +25,51 @@ export async function startProxy(target: { host: string; port: number }) {
     carry(outer, inner, pair)
   }
 
-  /** Passes on in order, also when the latency falls. */
   function carry(from: Socket, to: Socket, pair: Pair): void {
-    let dueAt = 0
-    const inTime = (pass: () => void) => {
-      dueAt = Math.max(dueAt, performance.now() + latencyMs)
-      if (latencyMs > 0) noticed += 1
-      const waitMs = dueAt - performance.now()
-      if (waitMs > 0) setTimeout(pass, waitMs)
-      else pass()
-    }
     from.setNoDelay(true)
     from.on('error', () => {})
     from.on('data', (chunk) => {
       if (silent) {
         pair.isLost = true
-        noticed += 1
+        lost += 1
       }
-      if (!pair.isLost) inTime(() => to.write(chunk))
+      if (!pair.isLost) to.write(chunk)
     })
     from.on('close', (hadError) => {
       if (to.closed) pairs.delete(pair)
-      if (pair.isLost || silent) setTimeout(() => to.destroy(), KEEPALIVE_MS).unref()
-      else inTime(() => (hadError ? abort(to) : to.end()))
+      else if (silent) pair.isLost = true
+      else if (hadError || pair.isLost) abort(to)
+      else to.end()
     })
   }
 
   const server = createServer(join)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const resetAll = (open: Iterable<Pair> = [...pairs]) => {
+  const resetAll = (open: Pair[]) => {
     for (const { sockets } of open) for (const socket of sockets) abort(socket)
   }
   atEnd(async () => {
     server.close()
-    resetAll()
+    resetAll([...pairs])
   })
   return {
     port: (server.address() as AddressInfo).port,
     /** Answers how many connections were reset. */
     reset(): number {
-      const { size } = pairs
-      resetAll()
-      return size
+      const open = [...pairs]
+      resetAll(open)
+      return open.length
     },
-    slowDown: (byMs: number) => void (latencyMs = byMs),
     silence: () => void (silent = true),
-    /** Ends the silence; connections that it `forgets` stay silent until either side closes them. */
-    listen(forgets: boolean): void {
+    /** Ends the silence. Answers how many chunks of bytes were lost in it. */
+    listen(): number {
       silent = false
-      if (!forgets) resetAll([...pairs].filter(({ isLost }) => isLost))
+      resetAll([...pairs].filter(({ isLost }) => isLost))
+      const chunks = lost
+      lost = 0
+      return chunks
     },
-    /** How many chunks of bytes were late or lost so far. */
-    noticed: () => noticed,
   }
 }
 

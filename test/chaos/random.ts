@@ -17,11 +17,12 @@ export function randomOf(seed: number, purpose: string) {
   /** A whole number from `low` to `high`. */
   const between = (low: number, high: number) => low + Math.floor(next() * (high - low + 1))
   const chance = (share: number) => next() < share
+  const pick = <Item>(items: readonly Item[]) => items[between(0, items.length - 1)] as Item
 
   function shuffled<Item>(items: readonly Item[]): Item[] {
     const keys = items.map((item) => ({ item, key: next() }))
     return keys.toSorted((a, b) => a.key - b.key).map(({ item }) => item)
   }
 
-  return { next, between, chance, shuffled }
+  return { next, between, chance, pick, shuffled }
 }

@@ -1,17 +1,15 @@
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { collectRecord, collectViews, collectWorkflows, searchFiles } from './collect.ts'
-import { deploy, type Deployment } from './deployment.ts'
-import { startEndpointChanges } from './endpoint-changes.ts'
+import { deploy } from './deployment.ts'
 import type { Call, Evidence, InjectedFault, WebhookRequest } from './evidence.ts'
 import { planFaults, type PlanOptions } from './fault-plan.ts'
 import { followEvents } from './follow.ts'
 import { injectFaults } from './inject.ts'
 import { startLoad } from './load.ts'
-import { type Canaries, planLeads } from './load-plan.ts'
+import { planLeads } from './load-plan.ts'
 import { partnerApi } from './partner-api.ts'
-import { addPartners, type ChaosPartner } from './partners.ts'
-import { createSender } from './senders.ts'
+import { addPartners, startEndpointChanges } from './partners.ts'
 import { settle } from './settle.ts'
 
 export interface Outcome {
@@ -37,8 +35,7 @@ export async function run({ seed, leads: count, ...options }: Options): Promise<
   const requests: WebhookRequest[] = []
   const faults: InjectedFault[] = []
   const over = new AbortController()
-  const phone = `+1 555-${randomInt(10_000, 99_999)}-`
-  const canaries = { mark: `canary${randomBytes(5).toString('hex')}`, phone }
+  const mark = `canary${randomBytes(5).toString('hex')}`
   const plan = planFaults(seed, count, options)
   const { loadMs, createMs, planned, random } = plan
   report('starting PostgreSQL, Temporal, two API processes and two workers …')
@@ -48,14 +45,16 @@ export async function run({ seed, leads: count, ...options }: Options): Promise<
   await deployment.startServices()
 
   report(`${count} leads and ${planned.length + random.length} faults in ${Math.round(loadMs / 1000)} s …`)
-  const api = partnerApi(apiPorts, calls, over.signal)
-  const send = createSender(client, over.signal)
-  const load = startLoad(planLeads(seed, count, createMs, canaries), { partners, api, send })
+  const ask = partnerApi(apiPorts, calls, over.signal)
+  const load = startLoad(planLeads(seed, count, createMs, mark), {
+    partners,
+    ask,
+    client,
+    signal: over.signal,
+  })
   const { leads, reads } = load
-  // a secret that a restore forgets would verify nothing
-  const restoreMs = planned.find(({ kind }) => kind === 'restore')?.atMs
-  const changes = startEndpointChanges(partners, api, restoreMs ?? loadMs)
-  const { feeds, end: endFeeds } = followEvents(partners, api)
+  const changes = startEndpointChanges(partners, ask, loadMs)
+  const { feeds, end: endFeeds } = followEvents(partners, ask)
   const { acted, heal } = injectFaults(plan, { deployment, conditions, leads, faults })
   await Promise.all([delay(loadMs), acted])
 
@@ -63,14 +62,13 @@ export async function run({ seed, leads: count, ...options }: Options): Promise<
   await heal()
   conditions.healed = true
   const sent = Promise.all([load.done, changes])
-  const { tookMs, left } = await settle({ sql, api, partners, leads, sent })
+  const { tookMs, left } = await settle({ sql, ask, partners, leads, sent })
   await Promise.race([endFeeds(), delay(LONGEST_READ_MS)])
   over.abort()
   await sent
 
   report('collecting what is left …')
   const reader = partnerApi(apiPorts, calls, AbortSignal.timeout(LONGEST_READ_MS))
-  const workflows = await collectWorkflows(client)
   const evidence: Omit<Evidence, 'search'> = {
     leads,
     calls,
@@ -80,26 +78,19 @@ export async function run({ seed, leads: count, ...options }: Options): Promise<
     faults,
     record: await collectRecord(sql),
     views: await collectViews(leads, reader),
-    workflows,
+    workflows: await collectWorkflows(client),
     ends,
   }
   await temporal.kill()
-  const files = [...temporal.dataFiles(), ...Object.values(logs)]
-  const secrets = secretsOf(deployment, partners, canaries)
-  const search = searchFiles(files, secrets, workflows[0]?.workflowId ?? 'none')
-  return { evidence: { ...evidence, search }, loadMs, settledMs: tookMs, left }
-}
-
-/** What must stay where it was given. */
-function secretsOf({ encryptionKey }: Deployment, partners: ChaosPartner[], { mark, phone }: Canaries) {
-  const keys = partners.map(({ id, key }) => [`the key of partner ${id}`, key])
-  const signing = partners.flatMap(({ id, secrets }) =>
-    secrets.map(({ secret }, index) => [`secret ${index + 1} of partner ${id}`, secret]),
-  )
-  return {
+  // what must stay where it was given
+  const secrets = {
     'a borrower': mark,
-    'a phone number': phone,
-    'the encryption key': encryptionKey.toString('base64'),
-    ...Object.fromEntries([...keys, ...signing]),
+    'the encryption key': deployment.encryptionKey.toString('base64'),
+    ...Object.fromEntries(partners.map(({ id, key }) => [`the key of partner ${id}`, key])),
+    ...Object.fromEntries(
+      partners.map(({ id, endpoint }) => [`the secret of partner ${id}`, endpoint.secret]),
+    ),
   }
+  const files = [...temporal.dataFiles(), ...Object.values(logs)]
+  return { evidence: { ...evidence, search: searchFiles(files, secrets) }, loadMs, settledMs: tookMs, left }
 }

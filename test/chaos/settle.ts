@@ -1,22 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql as raw } from 'kysely'
 import type { Sql } from '../../src/database/sql.ts'
-import { resume } from './endpoint-changes.ts'
 import type { LeadJournal } from './evidence.ts'
 import { factsOf } from './load-plan.ts'
-import type { PartnerApi } from './partner-api.ts'
+import type { Ask } from './partner-api.ts'
 import type { ChaosPartner } from './partners.ts'
 
 const LOOK_MS = 500
-/** How long all may take that was left to do when everything was healed, and each item of it. */
-const LIMIT_MS = 180_000
-const LIMIT_PER_ITEM_MS = 100
+/** How long all may take that was left to do when everything was healed. */
+const LIMIT_MS = 300_000
 /** An endpoint that failed twice is tried again in five minutes: its partner resumes it instead, and waits for what that wakes. */
 const RESUME_EVERY_MS = 60_000
 
 interface Settling {
   sql: Sql
-  api: PartnerApi
+  ask: Ask
   partners: ChaosPartner[]
   leads: LeadJournal[]
   /** Resolves when all that is sent was acknowledged. */
@@ -28,18 +26,18 @@ interface Settling {
  *
  * @returns how long it took, and what was left to do then: 0 unless it took too long.
  */
-export async function settle({ sql, api, partners, leads, sent }: Settling) {
+export async function settle({ sql, ask, partners, leads, sent }: Settling) {
   const began = performance.now()
   const unsent = new Set([sent])
   void sent.then(() => unsent.clear())
   let resumedAt = Number.NEGATIVE_INFINITY
   const look = () => backlog(sql, leads).catch(() => 1)
   let left = await look()
-  const limit = began + LIMIT_MS + left * LIMIT_PER_ITEM_MS
-  while ((left > 0 || unsent.size > 0) && performance.now() < limit) {
+  while ((left > 0 || unsent.size > 0) && performance.now() < began + LIMIT_MS) {
     if (performance.now() > resumedAt + RESUME_EVERY_MS) {
       resumedAt = performance.now()
-      for (const partner of partners) await resume(partner, api)
+      for (const partner of partners)
+        for (const path of ['pause-endpoint', 'resume-endpoint']) await ask(partner, path, {})
     }
     await delay(LOOK_MS)
     left = await look()

@@ -18,7 +18,7 @@ const AGAIN_MS = 500
 const LIMIT_MS = 300_000
 
 /** Starts it until it is there: what it needs may be away itself. */
-export async function startAgain({ start }: Pick<Victim, 'start'>): Promise<void> {
+export async function startAgain({ start }: Victim): Promise<void> {
   const end = performance.now() + LIMIT_MS
   for (;;) {
     try {
@@ -32,32 +32,26 @@ export async function startAgain({ start }: Pick<Victim, 'start'>): Promise<void
 }
 
 /**
- * A process of the service with the supervisor that it has in a deployment.
+ * A process of the service.
  *
- * @param launch starts it once, and tells of the process before it is ready.
+ * @param launch starts it, and tells of the process before it is ready.
  * @param onEnd is told why when it ends and nobody killed it.
  */
-export function supervised(
+export function victimOf(
   launch: (onSpawn: (launched: Launched) => void) => Promise<Launched>,
   onEnd: (reason: string) => void,
 ): Victim {
   let current: Launched | undefined
   let starting: Promise<void> | undefined
   let isUp = false
-  let isOver = false
   const once = async () => {
     const { pid, ended } = await launch((spawned) => (current = spawned))
     isUp = true
-    void ended.then((reason) => {
-      if (current?.pid !== pid) return
-      isUp = false
-      onEnd(reason)
-      void startAgain({ start })
-    })
+    void ended.then((reason) => current?.pid === pid && onEnd(reason))
   }
-  // both the supervisor and whoever killed it may start it
+  // who kills it while it is being started starts it, too
   const start = async () => {
-    if (isUp || isOver) return
+    if (isUp) return
     starting ??= once().finally(() => (starting = undefined))
     await starting
   }
@@ -68,29 +62,26 @@ export function supervised(
     victim?.kill()
     await victim?.ended
   }
-  atEnd(async () => {
-    isOver = true
-    await kill()
-  })
+  atEnd(kill)
   return { kill, start, pid: () => current?.pid }
 }
 
 /**
- * Stops a process, with those that it has started, as a host that is paused.
+ * Stops a process for so long, with those that it has started, as a host that is paused.
  *
- * @returns `thaw`, and whether it really stood still.
+ * @returns whether it really stood still.
  */
-export async function freeze({ pid }: Victim): Promise<{ isFrozen: () => boolean; thaw: () => void }> {
+export async function freeze({ pid }: Victim, wait: () => Promise<unknown>): Promise<boolean> {
   const frozen = pid()
-  if (frozen === undefined) return { isFrozen: () => false, thaw: () => {} }
+  if (frozen === undefined) return false
   // first, so that it starts no more of them
   signal(frozen, 'SIGSTOP')
   const all = [frozen, ...childrenOf([frozen]).map(Number)]
   for (const each of all) signal(each, 'SIGSTOP')
-  return {
-    isFrozen: () => isStopped(frozen),
-    thaw: () => all.toReversed().forEach((each) => signal(each, 'SIGCONT')),
-  }
+  await wait()
+  const stoodStill = isStopped(frozen)
+  for (const each of all.toReversed()) signal(each, 'SIGCONT')
+  return stoodStill
 }
 
 /** It may have ended meanwhile. */

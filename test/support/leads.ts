@@ -14,7 +14,10 @@ export const LEAD = {
 }
 
 /** A partner's leads as a test looks at them: the record, and what has arrived at the endpoint. */
-export function leadsOf({ sql, referrals, encryptionKeys }: Service, partner: TestPartner) {
+export function leadsOf(
+  { sql, referrals, encryptionKeys }: Pick<Service, 'sql' | 'referrals' | 'encryptionKeys'>,
+  partner: TestPartner,
+) {
   /** Commits a lead as create-lead does; its workflow is not started. */
   const toBody = (facts: WebhookFacts) => webhookBody({ ...facts, environment: 'sandbox' })
   const commit = () =>

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Launched } from '../../src/embedded/launch.ts'
@@ -36,8 +37,21 @@ export async function ownPostgres(settings: string[] = []) {
     await running?.ended
   }
   const data = path.join(folder, 'postgres', 'data')
-  /** The next start makes a new cluster. Only after `kill`. */
-  const dropFiles = () => rmSync(data, { recursive: true, force: true })
+  const copy = `${data}-copy`
+  /** Ends it with all its processes, so that nobody writes to its files; starts it with what `change` makes of them. */
+  const startWith = async (change: () => unknown) => {
+    running?.kill()
+    await running?.ended
+    change()
+    await start()
+  }
+  const copyFiles = () => startWith(() => execFileSync('cp', ['-a', data, copy]))
+  /** It is again as it was when its files were copied. */
+  const restoreFiles = () =>
+    startWith(() => {
+      rmSync(data, { recursive: true, force: true })
+      renameSync(copy, data)
+    })
   atEnd(async () => {
     running?.kill()
     await running?.ended
@@ -47,5 +61,5 @@ export async function ownPostgres(settings: string[] = []) {
   const orm = await connect(url)
   await migrate(orm)
   await orm.close()
-  return { url, start, kill, dropFiles, pid: () => running?.pid }
+  return { url, start, kill, copyFiles, restoreFiles, pid: () => running?.pid }
 }

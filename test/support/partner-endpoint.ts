@@ -103,3 +103,8 @@ export function isVerified(secret: string, body: string, headers: Record<string,
     return false
   }
 }
+
+/** Whether this secret signed it, whatever time it was for the sender. */
+export function isSignedWith(secret: string, { id, body, timestamp, signature }: Arrival): boolean {
+  return signature.split(' ').includes(new Webhook(secret).sign(id, new Date(timestamp * 1000), body))
+}

@@ -3,13 +3,13 @@ import type { Call, Evidence, InjectedFault } from '../evidence.ts'
 import { type Verdict, verdict } from './verdict.ts'
 
 /** What works without Temporal. */
-const ALONE = ['create-lead', 'get-lead', 'get-events', 'list-events', 'update-partner-info']
+const ALONE = ['create-lead', 'get-lead', 'get-events', 'list-events']
 /** Until the API has connections again. */
 const RECOVERY_MS = 5000
 
 export function checkAnswers({ calls, faults }: Evidence): Verdict[] {
   const answers = calls.filter(({ status }) => status !== null)
-  const outages = faults.filter(({ kind, on }) => kind !== 'latency' && /temporal/.test(on))
+  const outages = faults.filter(({ on }) => /temporal/.test(on))
   const others = faults.filter(({ on }) => on.startsWith('api ') || /postgres/.test(on))
   const isAlone = (call: Call) => ALONE.includes(call.path) && outages.some((fault) => isWithin(call, fault))
   const hasNoOther = (call: Call) => !others.some((fault) => touches(call, fault))

@@ -1,7 +1,7 @@
 import type { Evidence } from '../evidence.ts'
 import { type Verdict, verdict } from './verdict.ts'
 
-/** Every cursor gets every event, also those that commit late; after a restore, what was read since the dump comes again. */
+/** Every cursor gets every event, also those that commit late; after a restore, what was read since the copy comes again. */
 export function checkFeeds({ feeds, record, faults }: Evidence): Verdict[] {
   const seen = new Map(feeds.map(({ partnerId, events }) => [partnerId, new Set(events)]))
   const isRestored = faults.some(({ kind }) => kind === 'restore')

@@ -1,10 +1,6 @@
-import type { Evidence, LeadJournal } from '../evidence.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { Evidence, LeadJournal, View } from '../evidence.ts'
 import { type Verdict, verdict } from './verdict.ts'
-
-/** What get-lead does not return. */
-const HIDDEN = ['notes']
-/** What the service adds of its own. */
-const OWN = ['status', 'created_at', 'updated_at']
 
 export function checkLeads({ leads, calls, views, record }: Evidence): Verdict[] {
   const acknowledged = leads.filter(({ leadId }) => leadId !== null)
@@ -17,9 +13,10 @@ export function checkLeads({ leads, calls, views, record }: Evidence): Verdict[]
       leads,
       (lead) => lead.leadId === null && lead.key,
     ),
-    verdict('every acknowledged lead reads back, field by field', acknowledged, (lead) =>
-      differences(lead, views.get(lead.leadId ?? 0)?.lead),
-    ),
+    verdict('every acknowledged lead reads back, field by field', acknowledged, (lead) => {
+      const found = views.get(lead.leadId ?? 0)
+      return !(found && readsBack(lead, found)) && `lead ${lead.leadId}: ${JSON.stringify(found)}`
+    }),
     verdict('no lead is there twice, and none that nobody sent', record.leads, (lead) => {
       const answers = answered.get(lead.id) ?? []
       const senders = new Set(answers.map(({ request }) => request))
@@ -33,18 +30,10 @@ export function checkLeads({ leads, calls, views, record }: Evidence): Verdict[]
   ]
 }
 
-function differences(
-  { leadId, owner, fields, metadata, describedAt }: LeadJournal,
-  lead: Record<string, unknown> | undefined,
-): string | undefined {
-  if (lead === undefined) return `lead ${leadId} is not there`
-  const hidden = Object.fromEntries(HIDDEN.map((name) => [name, undefined]))
-  const found = Object.fromEntries(Object.entries(lead).filter(([name]) => !OWN.includes(name)))
+/** Field by field; the notes are not returned. */
+function readsBack({ leadId, owner, fields }: LeadJournal, { lead }: View): boolean {
+  const { status, created_at, updated_at } = lead
   const ids = { id: leadId, lead_id: leadId, partner_id: owner.id }
-  const sent = { ...fields, ...hidden, ...(describedAt !== null && metadata), ...ids }
-  const expected = new Map<string, unknown>(Object.entries(sent))
-  const wrong = [...new Set([...Object.keys(found), ...expected.keys()])].filter(
-    (name) => found[name] !== expected.get(name),
-  )
-  return wrong.length === 0 ? undefined : `lead ${leadId}: ${wrong.join(', ')}`
+  const sent = Object.entries(fields).filter(([name]) => name !== 'notes')
+  return isDeepStrictEqual(lead, { ...Object.fromEntries(sent), ...ids, status, created_at, updated_at })
 }

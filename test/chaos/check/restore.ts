@@ -1,9 +1,9 @@
-import type { Evidence, LeadJournal, SentMilestone, View } from '../evidence.ts'
+import type { Evidence } from '../evidence.ts'
 import { type Verdict, verdict } from './verdict.ts'
 
 const restoreIn = ({ faults }: Pick<Evidence, 'faults'>) => faults.find(({ kind }) => kind === 'restore')
 
-/** PostgreSQL came back from a dump: what may be lost, and what may not even so. */
+/** PostgreSQL came back with less: what may be lost, and what may not even so. */
 export function checkRestore(evidence: Evidence): Verdict[] {
   const restore = restoreIn(evidence)
   if (restore === undefined) return []
@@ -13,7 +13,7 @@ export function checkRestore(evidence: Evidence): Verdict[] {
   const byPlace = Map.groupBy(requests, ({ leadId, sequence }) => `lead ${leadId}, ${sequence}`)
   const lost = leads.filter(({ isLost }) => isLost)
   return [
-    verdict('only leads that were acknowledged after the dump are lost', lost, (lead) => {
+    verdict('only leads that were acknowledged after the copy are lost', lost, (lead) => {
       const at = lead.acknowledgedAt ?? 0
       return (at < restore.at || at > restore.until) && `lead ${lead.leadId}`
     }),
@@ -35,21 +35,13 @@ export function checkRestore(evidence: Evidence): Verdict[] {
 export function withoutLost(evidence: Evidence): Evidence {
   const restore = restoreIn(evidence)
   if (restore === undefined) return evidence
-  const { leads, calls, reads, requests, record, views } = evidence
-  const mayBeLost = (at: number | null) => at !== null && at >= restore.at && at <= restore.until
+  const { leads, calls, reads, requests, record } = evidence
+  const mayBeLost = (at: number) => at >= restore.at && at <= restore.until
   const lost = new Set(leads.filter(({ isLost }) => isLost).map(({ leadId }) => leadId))
   const events = new Set(record.events.map(({ id }) => id))
-  // recorded again, it is another event
-  const answersOf = (sent: SentMilestone) => (mayBeLost(sent.acknowledgedAt) ? [] : sent.answers)
   return {
     ...evidence,
-    leads: leads
-      .filter(({ leadId }) => !lost.has(leadId))
-      .map((lead) => ({
-        ...lead,
-        metadata: mayBeLost(lead.describedAt) ? whatIsLeft(lead, views.get(lead.leadId ?? 0)) : lead.metadata,
-        milestones: lead.milestones.map((sent) => ({ ...sent, answers: answersOf(sent) })),
-      })),
+    leads: leads.filter(({ leadId }) => !lost.has(leadId)),
     calls: calls.filter(
       ({ path, status, body }) =>
         path !== 'create-lead' || status !== 200 || !lost.has(JSON.parse(body).lead_id),
@@ -57,8 +49,4 @@ export function withoutLost(evidence: Evidence): Evidence {
     reads: reads.filter(({ leadId, at }) => !lost.has(leadId) && !mayBeLost(at)),
     requests: requests.filter(({ id, at }) => events.has(id) || at > restore.until),
   }
-}
-
-function whatIsLeft({ metadata }: LeadJournal, view: View | undefined): Record<string, string> {
-  return Object.fromEntries(Object.entries(metadata).filter(([name]) => view?.lead[name] !== undefined))
 }

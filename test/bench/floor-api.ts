@@ -6,7 +6,7 @@ import { Pool } from 'pg'
  * The floor of the API: bare Fastify and `pg` with the same rows, and nothing else; one statement for each
  * request. No keys, no validation, no log.
  */
-const pool = new Pool({ connectionString: process.env.DATABASE_URL, max: Number(process.env.POOL_SIZE) })
+const pool = new Pool({ connectionString: process.env.DATABASE_URL, max: 20 })
 const app = fastify()
 
 interface Body {
@@ -61,13 +61,5 @@ app.post<{ Body: Body }>('/update-partner-info', async ({ body: { lead_id, ...fi
   return { success: true }
 })
 
-process.once(
-  'SIGTERM',
-  () =>
-    void app
-      .close()
-      .then(() => pool.end())
-      .then(() => process.disconnect()),
-)
 await app.listen({ host: '127.0.0.1', port: 0 })
 process.send?.({ type: 'ready', port: (app.server.address() as AddressInfo).port })
