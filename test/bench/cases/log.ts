@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import path from 'node:path'
 import { pino } from 'pino'
-import { v7 as uuidv7 } from 'uuid'
+import { newUuid } from '../../../src/values.ts'
 import { createLogger } from '../../../src/observe/log.ts'
 import type { Bench } from '../load/load.ts'
 import type { Row } from '../rows.ts'
@@ -30,13 +30,13 @@ function microseconds(level: string, file: string): number {
   const ids = {
     partner_id: 1,
     lead_id: 1042,
-    event_id: `evt_${uuidv7()}`,
+    event_id: `evt_${newUuid()}`,
     sequence: 3,
     workflow_id: 'lead-1042',
-    run_id: uuidv7(),
-    request_id: uuidv7(),
+    run_id: newUuid(),
+    request_id: newUuid(),
   }
-  const attempt = { attempt_id: `att_${uuidv7()}`, trigger: 'scheduled', status: 200, error_code: null }
+  const attempt = { attempt_id: `att_${newUuid()}`, trigger: 'scheduled', status: 200, error_code: null }
   const before = process.cpuUsage()
   for (let count = 0; count < MILESTONES; count++) {
     log.info({ ...ids, event: 'contract_signed', outcome: 'recorded', duration_ms: 4.2 }, 'recording')
