@@ -25,14 +25,8 @@ const fieldProblem = z
   .object({
     field: z
       .string()
-      .describe(
-        'The path of the field as you sent it, such as `email` or `event_payload.experian_gain`, or the name of a header.',
-      ),
-    problem: z
-      .string()
-      .describe(
-        'For people: what the field must be. It repeats nothing that you sent but a character that is not allowed.',
-      ),
+      .describe('Its path as you sent it, such as `event_payload.experian_gain`, or the name of a header.'),
+    problem: z.string().describe('For people: what the field must be. It repeats nothing that you sent.'),
   })
   .meta({ id: 'FieldProblem', description: 'A field of the request that is wrong.' })
 
@@ -44,21 +38,12 @@ z.object({
     fields: z
       .array(fieldProblem)
       .optional()
-      .describe(
-        'Of each `INVALID_PAYLOAD`, and of no other error: the fields that are wrong. Empty if no field is, for example if the body is no JSON.',
-      ),
+      .describe('Of `INVALID_PAYLOAD`: the fields that are wrong. Empty if, say, the body is no JSON.'),
     next: z
       .string()
       .optional()
-      .describe(
-        'Only of list-events, when it cannot go on from `after`: the cursor to send as `after` instead.',
-      ),
-    lead_id: z
-      .int()
-      .optional()
-      .describe(
-        'Of a 409 or a 422 about a lead: that lead. Of an `IDEMPOTENCY_CONFLICT`, the lead that was created with the key.',
-      ),
+      .describe('Of list-events, when it cannot go on from `after`: the cursor to send instead.'),
+    lead_id: z.int().optional().describe('Of a 409 or a 422 about a lead: that lead.'),
   }),
 }).meta({ id: 'Failure', description: 'The body of every error response.' })
 
@@ -77,8 +62,7 @@ export const commonHeaders = {
     example: 30,
   },
   'Idempotent-Replayed': {
-    description:
-      '`true` if this is the response to an earlier request with the same `Idempotency-Key`; else absent.',
+    description: 'Only `true`, if this is the response to an earlier request with the same key.',
     required: false,
     schema: { type: 'string', const: 'true' },
   },
