@@ -12,19 +12,17 @@ import { countedFailures, createWorkerMetrics, registerBacklog } from './observe
 import { reachTemporal } from './temporal/client.ts'
 import { TASK_QUEUE } from './temporal/names.ts'
 import { watchNamespace } from './temporal/namespace-guard.ts'
-import type { TemporalOutage } from './temporal/outage.ts'
 import { keepSchedules, schedules } from './temporal/schedules.ts'
 import { deliveriesWorkerOptions, scoresWorkerOptions, workerOptions } from './temporal/worker-options.ts'
 import { workflowBundle } from './temporal/workflow-bundle.ts'
 import { ownLeadOnly, workerActivities } from './worker-activities.ts'
-import { connectToServers, type Servers, workerReadiness } from './worker-requirements.ts'
+import { connectToServers, findPollingFault, type Servers, untilPolling } from './worker-requirements.ts'
 
 export interface WorkerSettings {
   config: Config<'worker'>
   temporal: TemporalSettings
   build: Build
   log: Logger
-  outage?: TemporalOutage
 }
 
 interface RunningWorker {
@@ -46,7 +44,6 @@ export async function runWorker(settings: WorkerSettings): Promise<RunningWorker
   const bundle = await workflowBundle()
   const servers = await connectToServers({ config, temporal, log })
   const { client, sql, guard, connection } = servers
-  settings.outage?.askWith(() => reachTemporal(client))
   const { registry, observe } = createMetrics(settings, servers)
   const referrals = createReferrals({ client, sql })
   const work = workerActivities({ config, log, referrals, observe, ...servers })
@@ -67,14 +64,10 @@ export async function runWorker(settings: WorkerSettings): Promise<RunningWorker
     for (const each of workers) if (each.getState() === 'RUNNING') each.shutdown()
   }
 
-  const readiness = workerReadiness({ config, log, sql, client, worker: main })
-  registerUp(
-    registry,
-    'referrals_worker_ready',
-    'Whether this worker polls and gets work',
-    readiness.findFault,
-  )
-  const health = await startHealthServer(config, { ...readiness, registry })
+  const findFault = () => findPollingFault(client, main)
+  const findSharedFault = async () => (await findFault()) ?? findDatabaseFault(sql)
+  registerUp(registry, 'referrals_worker_ready', 'Whether this worker polls', findFault)
+  const health = await startHealthServer(config, { findFault, findSharedFault, registry })
   const stopping = new AbortController()
   const { signal } = stopping
   const inFlight = STARTS_IN_FLIGHT[config.ENVIRONMENT]
@@ -92,13 +85,10 @@ export async function runWorker(settings: WorkerSettings): Promise<RunningWorker
     fail(`The worker cannot continue: ${reasonOf(error)}`),
   )
 
-  const untilReady = async () => {
-    await readiness.untilPolling()
-    const polling = { task_queue: TASK_QUEUE, namespace }
+  const ready = untilPolling(client, main).then(() => {
     // by which the runbook resets the workflows on which a bad build has worked
-    log.info({ ...polling, temporal_build: buildOf(main) }, 'worker is polling')
-    await readiness.findIdleVersion()
-  }
+    log.info({ task_queue: TASK_QUEUE, namespace, temporal_build: buildOf(main) }, 'worker is polling')
+  })
   const close = async () => {
     stopping.abort()
     await Promise.all([...beside, work.close()])
@@ -110,7 +100,7 @@ export async function runWorker(settings: WorkerSettings): Promise<RunningWorker
     log.info('worker is stopping')
     shutDown()
   }
-  return { metricsPort: health.port, ready: untilReady(), ended: running.then(close), stop }
+  return { metricsPort: health.port, ready, ended: running.then(close), stop }
 }
 
 function createMetrics({ temporal, build, log }: WorkerSettings, servers: Servers) {

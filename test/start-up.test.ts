@@ -70,7 +70,7 @@ describe('a program is not started', () => {
     'with a wrong password': {
       entry: worker,
       environment: () => ({ DATABASE_URL: databaseUrl({ password: 'hidden' }), STARTUP_SECONDS: '0' }),
-      says: /^PostgreSQL says: password authentication failed for user "\w+" \(28P01\); correct role and password in DATABASE_URL$/,
+      says: /^PostgreSQL cannot be used: password authentication failed for user "\w+"\. Correct DATABASE_URL$/,
     },
     'on a schema that is not migrated': {
       entry: worker,
@@ -175,7 +175,7 @@ describe('an API', () => {
       TEMPORAL_ADDRESS: `127.0.0.1:${await anyPort()}`,
       METRICS_PORT: '0',
     })
-    const password = /password authentication failed .* \(28P01\); correct role and password in DATABASE_URL/
+    const password = /cannot be used: password authentication failed .*Correct DATABASE_URL/
     expect(await probe(api, 'readyz')).toMatch(new RegExp(`^503 .*${password.source}`))
     expect((await fetch(`http://127.0.0.1:${api.port}/v1/ping`)).status).toBe(200)
     const told = () => api.output().match(/Temporal does not answer at .*Leads are taken meanwhile/g)
