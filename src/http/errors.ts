@@ -9,7 +9,7 @@ export const errorCatalogue = {
   HTTPS_REQUIRED: {
     status: 403,
     message:
-      'Use HTTPS. This request was sent over plain HTTP, and its key may have been read by others: ask us to replace it.',
+      'Use HTTPS, at the public address. This request came over plain HTTP, and its key may have been read by others: ask us to replace it.',
   },
   NOT_FOUND: { status: 404, message: 'Lead not found.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This path does not support this method.' },

@@ -48,9 +48,8 @@ const freshSince = raw<Date>`now() - interval '24 hours'`
 /** A hash of what can be guessed would tell who the borrower is. A lead has one key at most. */
 export const requestHashPlace = (leadId: number): Place => `idempotency_keys:${leadId}:request_hash`
 
-interface NewKey extends Pick<KeyedRequest, 'partnerId' | 'call' | 'key'> {
-  /** Sealed, if it tells of a lead. */
-  requestHash: string
+/** With its `requestHash` sealed, if that tells of a lead. */
+interface NewKey extends KeyedRequest {
   response: string | RawBuilder<string>
   leadId: number | null
 }

@@ -106,20 +106,16 @@ export const failureResponses = Object.fromEntries(
   codes.map((each) => [each, failureOf([new ApiError(each)])]),
 )
 
-/** The error responses of an operation by status: the shared ones, and `errors` in their place or beside them. */
+/** The error responses of an operation by status: `errors`, and the shared ones of all other statuses. */
 function failuresOf(errors: readonly ApiError[], hasBody: boolean): Record<string, object> {
-  const shared = [...everywhere, ...(hasBody ? withBody : [])].map((each) => new ApiError(each))
-  // a later one of the same code says more
-  const byCode = new Map([...shared, ...errors].map((error) => [error.code, error]))
-  const byStatus = Map.groupBy(byCode.values(), ({ status }) => status)
-  return Object.fromEntries(Array.from(byStatus, ([status, found]) => [status, sharedOr(found)]))
-}
-
-/** A reference to the shared response, if it says all that there is to say. */
-function sharedOr(errors: readonly ApiError[]): object {
-  const [only] = errors
-  const isShared = errors.length === 1 && only?.message === errorCatalogue[only?.code ?? 'NOT_FOUND'].message
-  return isShared ? { $ref: `#/components/responses/${only.code}` } : failureOf(errors)
+  const shared = [...everywhere, ...(hasBody ? withBody : [])].map(
+    (each) => [errorCatalogue[each].status, { $ref: `#/components/responses/${each}` }] as const,
+  )
+  const own = Array.from(
+    Map.groupBy(errors, ({ status }) => status),
+    ([status, found]) => [status, failureOf(found)] as const,
+  )
+  return Object.fromEntries([...shared, ...own])
 }
 
 declare module 'fastify' {
