@@ -106,16 +106,19 @@ export const failureResponses = Object.fromEntries(
   codes.map((each) => [each, failureOf([new ApiError(each)])]),
 )
 
-/** The error responses of an operation by status: `errors`, and the shared ones of all other statuses. */
+/** The error responses of an operation by status: those of `errors`, and the shared ones of all other statuses. */
 function failuresOf(errors: readonly ApiError[], hasBody: boolean): Record<string, object> {
-  const shared = [...everywhere, ...(hasBody ? withBody : [])].map(
-    (each) => [errorCatalogue[each].status, { $ref: `#/components/responses/${each}` }] as const,
-  )
-  const own = Array.from(
-    Map.groupBy(errors, ({ status }) => status),
-    ([status, found]) => [status, failureOf(found)] as const,
-  )
-  return Object.fromEntries([...shared, ...own])
+  const shared = [...everywhere, ...(hasBody ? withBody : [])].map((each) => new ApiError(each))
+  const byStatus = (all: readonly ApiError[]) => Map.groupBy(all, ({ status }) => status)
+  const found = new Map([...byStatus(shared), ...byStatus(errors)])
+  return Object.fromEntries(Array.from(found, ([status, all]) => [status, sharedOr(all)]))
+}
+
+/** A reference to the shared response, if it says all that there is to say. */
+function sharedOr(errors: readonly ApiError[]): object {
+  const [{ code: only, message } = new ApiError('NOT_FOUND'), ...more] = errors
+  const isShared = more.length === 0 && message === errorCatalogue[only].message
+  return isShared ? { $ref: `#/components/responses/${only}` } : failureOf(errors)
 }
 
 declare module 'fastify' {

@@ -16,14 +16,8 @@ describe('the staff command', () => {
   })
 
   it('prints one JSON document with snake_case names, and writes down who did it', async () => {
-    const added = await staffProcess({ ...environment, STAFF_NAME: 'Ada' }, [
-      'partner',
-      'add',
-      'Acme',
-      '--json',
-      '--as',
-      'Kim',
-    ])
+    const adding = ['partner', 'add', 'Acme', '--json', '--as', 'Kim']
+    const added = await staff({ ...environment, STAFF_NAME: 'Ada' }, adding)
     expect(added).toEqual({ code: 0, stdout: expect.any(String), stderr: '' })
     const { partner_id: partner } = JSON.parse(added.stdout)
     const issued = await staff({ ...environment, STAFF_NAME: 'Ada' }, [
