@@ -36,7 +36,7 @@ describe('metrics', () => {
     ;[api, worker] = await Promise.all([service.startApi(), service.startWorker()])
   }, 60_000)
 
-  const both = () => Promise.all([scrape(api), scrape(worker)])
+  const processes = () => Promise.all([scrape(api), scrape(worker)])
   /** Waits until a series of the worker has reached `count`, and then has it at exactly that. */
   const reaches = async (name: string, labels: Record<string, string>, count: number) => {
     await until(async () => ((await scrape(worker)).value(name, labels) ?? 0) >= count)
@@ -64,7 +64,7 @@ describe('metrics', () => {
   it('name the build of each process on every series', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
     const build = { version, build: version }
-    for (const { text, value } of await both()) {
+    for (const { text, value } of await processes()) {
       expect(value('referrals_build_info', build)).toBe(1)
       const series = text.match(/^\w+(?:\{[^}]*\})?(?= )/gm) ?? []
       expect(series.length).toBeGreaterThan(50)
@@ -75,11 +75,11 @@ describe('metrics', () => {
   it('tell that Temporal answers, and PostgreSQL, who waits for it, and how the clocks differ', async () => {
     // on a busy machine, an answer may come too late
     await until(async () =>
-      (await both()).every(
+      (await processes()).every(
         ({ value }) => value('referrals_temporal_up') === 1 && value('referrals_database_up') === 1,
       ),
     )
-    for (const { value } of await both()) {
+    for (const { value } of await processes()) {
       expect(value('referrals_database_connections_waiting')).toBe(0)
       expect(Math.abs(value('referrals_database_clock_difference_seconds') ?? Infinity)).toBeLessThan(1)
       expect(value('process_resident_memory_bytes')).toBeGreaterThan(1_000_000)
