@@ -1,4 +1,4 @@
-import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker'
+import { Worker, type WorkerOptions } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import { type Build, clientCertificate, type Config, type TemporalSettings } from './config.ts'
 import { findDatabaseFault } from './database/readiness.ts'
@@ -49,7 +49,10 @@ export async function runWorker(settings: WorkerSettings): Promise<RunningWorker
   const work = workerActivities({ config, log, referrals, observe, ...servers })
   const counted = countedFailures((activity) => observe.activityFailed(activity))
   const interceptors = { activity: [counted, ownLeadOnly(sql)] }
-  const create = createWorker({ interceptors, connection, namespace })
+  const create = async (options: WorkerOptions) =>
+    Worker.create({ ...options, interceptors, connection, namespace }).catch((error: unknown) =>
+      fail(`The worker cannot start: ${reasonOf(error)}`),
+    )
   const main = await create({
     ...workerOptions(config),
     workflowBundle: bundle,
@@ -119,23 +122,12 @@ function createMetrics({ temporal, build, log }: WorkerSettings, servers: Server
   return { registry, observe }
 }
 
-interface Shared extends Pick<WorkerOptions, 'interceptors' | 'namespace'> {
-  connection: NativeConnection
-}
-
-const createWorker = (shared: Shared) => async (options: WorkerOptions) =>
-  Worker.create({ ...options, ...shared }).catch((error: unknown) =>
-    fail(`The worker cannot start: ${reasonOf(error)}`),
-  )
-
 /** Under which id Temporal knows the worker's build: without Worker Versioning, a hash of its workflows. */
 function buildOf(worker: Worker): string {
   // set by the SDK, which wants nobody to set it
-  const { workerDeploymentOptions: versioning, buildId } = worker.options as Builds
-  return versioning?.version.buildId ?? buildId ?? ''
-}
-
-interface Builds {
-  workerDeploymentOptions?: { version: { buildId: string } }
-  buildId?: string
+  const { workerDeploymentOptions: versioning, buildId = '' } = worker.options as {
+    workerDeploymentOptions?: { version: { buildId: string } }
+    buildId?: string
+  }
+  return versioning?.version.buildId ?? buildId
 }
