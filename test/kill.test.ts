@@ -40,4 +40,4 @@ it('what is acknowledged or under way when its process is killed goes on with th
   const states = service.sql.selectFrom('deliveries').select('state').where('lead_id', '=', leadId)
   await until(async () => (await states.execute()).every(({ state }) => state === 'delivered'))
   expect(await leads.names(leadId)).toEqual(['lead_received', 'contract_signed', 'escrow_funded'])
-}, 120_000)
+}, 240_000)
