@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { FeedPosition } from '../leads/event-feed.ts'
 import { LARGEST_ID } from '../values.ts'
-import { EVENT_ID, requiredOr } from './fields.ts'
+import { EVENT_ID, numberOr } from './fields.ts'
 
 /**
  * The places at which lists continue: what `next` of a response holds, and `after` of the next request takes. Only what a
@@ -23,7 +23,7 @@ export const feedCursor = z
 
 /** list-leads: the last lead. */
 export const leadCursor = z
-  .int({ error: requiredOr(NOT_OURS) })
+  .int({ error: numberOr(NOT_OURS) })
   .min(1, NOT_OURS)
   .max(LARGEST_ID, NOT_OURS)
 

@@ -74,7 +74,7 @@ export type ErrorCode = keyof typeof errorCatalogue
 export interface FieldProblem {
   /** Its path as it was sent, such as `events[0].event_name`; or the name of a header. */
   field: string
-  /** What it must be, to follow its name. Never what was sent. */
+  /** What it must be, to follow its name. Never what was sent, but for a character that is not allowed. */
   problem: string
 }
 

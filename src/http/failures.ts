@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { isDatabaseAway } from '../database/errors.ts'
 import { SealError } from '../seal.ts'
 import {
@@ -70,11 +70,20 @@ function faultsOf(issues: readonly z.core.$ZodIssue[]): Fault[] {
   return [...found.values()].slice(0, MOST_FAULTS)
 }
 
+/** Where unknown fields are ignored, one of them may be what is missing: the message names them. */
+function ignoredFaults(schema: z.ZodType, body: unknown): Fault[] {
+  if (!(schema instanceof z.ZodObject) || schema.def.catchall !== undefined) return []
+  const fields = Object.keys(schema.shape)
+  return (ignoredIn(body, fields) ?? []).map((name) => ({ problem: `${name || '""'} ${notAmong(fields)}` }))
+}
+
 /** Sends every error in one format, whether our code, the schemas, Fastify or PostgreSQL raised it. */
 export function answerFailures(app: FastifyInstance): void {
   app.setValidatorCompiler<z.ZodType>(({ schema }) => (body: unknown) => {
     const { data, error } = schema.safeParse(body)
-    return error ? { error: invalidRequest(...faultsOf(error.issues)) } : { value: data }
+    return error
+      ? { error: invalidRequest(...faultsOf(error.issues), ...ignoredFaults(schema, body)) }
+      : { value: data }
   })
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { status, code, message, headers, details } = toApiError(error, request)

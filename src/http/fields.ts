@@ -33,7 +33,7 @@ export function text({ max, trimmed = false, filled = false, breaks = false }: T
   return (
     (filled ? shaped.min(1, stopping('must not be empty')) : shaped)
       .max(max, stopping(`must have at most ${max} characters`))
-      .refine((value) => !forbidden.test(value), stopping('must not contain control characters'))
+      .refine(...without(forbidden, 'must not contain control characters'))
       .refine((value) => value.isWellFormed(), stopping('must be valid Unicode'))
       // JSON Schema cannot express a refinement
       .meta({ pattern: filled ? `^[^${control}]*[^\\s${control}][^${control}]*$` : `^[^${control}]*$` })
@@ -45,32 +45,55 @@ interface Found {
 }
 
 /** What zod says if a rule fails, after which it tries no other rule of that field. */
-const stopping = (error: string) => ({ error, abort: true })
+const stopping = (error: string | ((found: Found) => string)) => ({ error, abort: true })
 
-/** Of what a request must have. */
-export const requiredOr =
-  (message: string) =>
-  ({ input }: Found) =>
-    input === undefined ? 'is required' : message
+/** A rule that no character matches `forbidden`. It names the first that does: many look like another, or like none. */
+function without(forbidden: RegExp, rule: string) {
+  const error = ({ input }: Found) =>
+    `${rule}, but it has ${characterOf(forbidden.exec(String(input))?.[0] ?? '')}`
+  return [(value: string) => !forbidden.test(value), stopping(error)] as const
+}
+
+function characterOf(character: string): string {
+  const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+  return /[\p{C}\p{Z}\p{M}]/u.test(character) ? code : `"${character}" (${code})`
+}
+
+function requiredOr(message: string) {
+  return ({ input }: Found) => (input === undefined ? 'is required' : message)
+}
+
+/** Of what must be a number. */
+export function numberOr(message: string) {
+  const other = requiredOr(message)
+  return ({ input }: Found) =>
+    typeof input === 'string' && /^\s*-?\d+\s*$/.test(input)
+      ? 'must be a number without quotes'
+      : other({ input })
+}
 
 /** Lists `names`. */
 export function oneOf(names: readonly string[]) {
   const all = `must be one of ${names.join(', ')}`
-  return ({ input }: Found) => (input === undefined ? `is required: it ${all}` : all)
+  return ({ input }: { input?: unknown }) => (input === undefined ? `is required: it ${all}` : all)
 }
 
-export const name = text({ max: 100, trimmed: true, filled: true })
+export const name = text({ max: 100, trimmed: true, filled: true }).refine(
+  (value) => /[^\s\p{C}\p{Default_Ignorable_Code_Point}]/u.test(value),
+  stopping('must have a visible character'),
+)
 
 /** An address that a mail server accepts: no quotes, no comments, and a domain with a dot. */
 const EMAIL =
   /^(?!\.)(?!.*\.[.@])[\w.!#$%&'*+/=?^`{|}~-]{1,64}@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z](?:[a-z\d-]{0,61}[a-z\d])$/i
 
 export const email = text({ max: 254, trimmed: true, filled: true })
+  .refine(...without(/[^\p{ASCII}]/u, 'must have ASCII characters only'))
   .refine((value) => EMAIL.test(value), stopping('must be a valid email address'))
   .meta({ format: 'email' })
 
 export const phone = text({ max: 32, trimmed: true, filled: true })
-  .refine((value) => !/[^\d +-]/.test(value), stopping('may contain only digits, hyphens, spaces and +'))
+  .refine(...without(/[^\d +-]/u, 'may contain only digits, hyphens, spaces and +'))
   .refine((value) => /\d/.test(value), stopping('must have at least one digit'))
   .meta({ pattern: String.raw`^[\d +-]*\d[\d +-]*$` })
 
@@ -108,7 +131,7 @@ export const optionalRules: Record<OptionalField, { rule: z.ZodString; meaning: 
 /** A number in a request. */
 export const integer = (min: number, max: number) =>
   z
-    .int({ error: requiredOr('must be an integer') })
+    .int({ error: numberOr('must be an integer') })
     .min(min, `must be at least ${min}`)
     .max(max, `must be at most ${max}`)
 
@@ -116,7 +139,7 @@ export const flag = z.boolean('must be true or false, without quotes')
 
 /** Any integer is a well-formed id. One beyond 32 bits becomes 0, the id of no lead, so that it is not found. */
 export const ownLeadId = z
-  .number({ error: requiredOr('must be an integer') })
+  .number({ error: numberOr('must be an integer') })
   .refine(Number.isInteger, 'must be an integer')
   .overwrite((value) => (Math.abs(value) <= LARGEST_ID ? value : 0))
   .meta({ type: 'integer', description: 'The lead: the `lead_id` that create-lead returned.' })

@@ -26,7 +26,11 @@ const fieldProblem = z
     field: z
       .string()
       .describe('Its path as you sent it, such as `event_payload.experian_gain`, or the name of a header.'),
-    problem: z.string().describe('For people: what the field must be. It repeats nothing that you sent.'),
+    problem: z
+      .string()
+      .describe(
+        'For people: what the field must be. It repeats nothing that you sent but a character that is not allowed.',
+      ),
   })
   .meta({ id: 'FieldProblem', description: 'A field of the request that is wrong.' })
 

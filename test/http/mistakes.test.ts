@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { type Api, type ApiPartner, borrower, prepareApi } from '../support/api.ts'
 
+const PHONE = 'may contain only digits, hyphens, spaces and +, but it has '
+
 describe('the message for a mistake', () => {
   let api: Api
   let partner: ApiPartner
@@ -16,21 +18,59 @@ describe('the message for a mistake', () => {
   }
 
   it.each<[string, object, string]>([
+    ['list-events', { cursor: '1-2-3-4' }, 'cursor is not a field (use after, limit, wait, webhooks)'],
+    ['list-events', { lead_id: 1 }, 'lead_id is not a field (use after, limit, wait, webhooks)'],
     [
       'list-events',
       { Limit: 1, wiat: 2 },
       'Limit is not a field (use after, limit, wait, webhooks); wiat is not a field (use after, limit, wait, webhooks)',
     ],
-    ['resend-webhook', { eventId: 'evt_1' }, 'event_id is required; eventId is not a field (use event_id)'],
+    ['get-deliveries', { state: 'held' }, 'state is not a field (use '],
+    [
+      'list-leads',
+      { before: 7 },
+      'before is not a field (use limit, after, status, partner_lead_id, partner_lead_id_prefix, closed, delivery)',
+    ],
+    ['resend-webhook', { eventId: 'evt_1' }, 'event_id is required; eventId is not a field (use '],
     ['get-endpoint', { verbose: true }, 'verbose is not a field (send an empty object)'],
-    ['get-lead', { partner_lead_id: 'LOAN-1' }, 'lead_id is required'],
+    ['sandbox/get-clock', { id: 1 }, 'lead_id is required; id is not a field (use lead_id)'],
+    [
+      'sandbox/simulate-event',
+      { lead_id: 1, events: [{ event: 'contract_signed' }] },
+      'events[0].event_name is required: it must be one of',
+    ],
+    [
+      'sandbox/simulate-event',
+      { lead_id: 1, events: [{ event_name: 'contract_signed', payload: 1 }] },
+      'events[0].payload is not a field (use event_name, event_payload',
+    ],
+    ['get-deliveries', { states: ['failed'] }, 'states[0] must be one of pending,'],
+  ])('%s %j', async (path, body, message) => {
+    expect(await messageOf(path, body)).toContain(`Invalid request: ${message}`)
+  })
+
+  it.each<[string, object, string]>([
     ['create-lead', { ...borrower, last_name: '' }, 'last_name must not be empty'],
     [
       'create-lead',
-      { ...borrower, first_name: '\u200b\u0000', phone: '٣١٠' },
-      'first_name must not contain control characters; phone may contain only digits, hyphens, spaces and +',
+      { ...borrower, first_name: '\u200b\u0000' },
+      'first_name must not contain control characters, but it has U+0000',
     ],
-    ['list-leads', { limit: '12' }, 'limit must be an integer'],
+    ['create-lead', { ...borrower, phone: '(310) 555-1212' }, `phone ${PHONE}"(" (U+0028)`],
+    ['create-lead', { ...borrower, phone: '310.555.1212' }, `phone ${PHONE}"." (U+002E)`],
+    ['create-lead', { ...borrower, phone: '310\u00a05551212' }, `phone ${PHONE}U+00A0`],
+    ['create-lead', { ...borrower, phone: '310\u20115551212' }, `phone ${PHONE}"\u2011" (U+2011)`],
+    ['create-lead', { ...borrower, phone: '٣١٠' }, `phone ${PHONE}"٣" (U+0663)`],
+    [
+      'create-lead',
+      { ...borrower, email: 'zoë@example.com' },
+      'email must have ASCII characters only, but it has "ë" (U+00EB)',
+    ],
+    ['get-lead', { lead_id: '12' }, 'lead_id must be a number without quotes'],
+    ['list-leads', { limit: '12' }, 'limit must be a number without quotes'],
+    ['list-leads', { after: '12' }, 'after must be a number without quotes'],
+    ['sandbox/advance-clock', { lead_id: 1, days: '12' }, 'days must be a number without quotes'],
+    ['list-leads', { closed: 'true' }, 'closed must be true or false, without quotes'],
     ['get-deliveries', { states: 'pending or held' }, 'states must be a list'],
     ['get-deliveries', { states: Array(7).fill('x') }, 'states must have at most 5 states'],
     [
@@ -47,13 +87,6 @@ describe('the message for a mistake', () => {
     expect(await messageOf(path, body)).toBe(`Invalid request: ${message}.`)
   })
 
-  it('names the place of a field in a list', async () => {
-    const event = { event: 'contract_signed' }
-    expect(await messageOf('sandbox/simulate-event', { lead_id: 1, events: [event] })).toMatch(
-      /^Invalid request: events\[0\]\.event_name is required: it must be one of .*; events\[0\]\.event is not a field/,
-    )
-  })
-
   it('names at most 50 unknown fields, without what cannot be seen, and no value', async () => {
     const unknown = Object.fromEntries(
       Array.from({ length: 70 }, (_, index) => [`secret\u0000${index}`, 'value']),
@@ -61,6 +94,22 @@ describe('the message for a mistake', () => {
     const message = await messageOf('get-endpoint', unknown)
     expect(message.match(/secret\?\d+ is not a field/g)).toHaveLength(50)
     expect(message).not.toContain('value')
+  })
+
+  it.each<[string, object, string]>([
+    [
+      'create-lead',
+      { ...borrower, first_name: undefined, firstName: 'Ada' },
+      'first_name is required; firstName is not a field (use first_name, last_name, email, phone, partner_lead_id, fico_range, loan_officer_id, notes).',
+    ],
+    [
+      'get-lead',
+      { partner_lead_id: 'LOAN-1' },
+      'lead_id is required; partner_lead_id is not a field (use lead_id).',
+    ],
+    ['get-events', { id: 1 }, 'lead_id is required; id is not a field (use lead_id).'],
+  ])('%s %j, where unknown fields are ignored', async (path, body, message) => {
+    expect(await messageOf(path, body)).toBe(`Invalid request: ${message}`)
   })
 
   it.each(['{"lead_id": 1,\n "x": }', '{"lead_id": 1', 'lead_id=1'])(

@@ -444,7 +444,7 @@ class FieldProblem(TypedDict):
     field: str
     """Its path as you sent it, such as `event_payload.experian_gain`, or the name of a header."""
     problem: str
-    """For people: what the field must be. It repeats nothing that you sent."""
+    """For people: what the field must be. It repeats nothing that you sent but a character that is not allowed."""
 
 
 class GetClockRequest(TypedDict):

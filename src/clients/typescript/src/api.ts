@@ -791,7 +791,7 @@ export interface FieldProblem {
    */
   field: string
   /**
-   * For people: what the field must be. It repeats nothing that you sent.
+   * For people: what the field must be. It repeats nothing that you sent but a character that is not allowed.
    */
   problem: string
 }
