@@ -13,25 +13,25 @@ import { getEndpoint } from './endpoints/get-endpoint.ts'
 import { getEvents } from './leads/get-events.ts'
 import { getLead } from './leads/get-lead.ts'
 import {
+  closeGracefully,
   type ConnectionLimits,
   connectionLimits,
   createHttpServer,
-  gracefulClose,
   requireHost,
   securityHeaders,
   type TlsFiles,
 } from './http/http-server.ts'
 import { listEvents } from './leads/list-events.ts'
 import { listLeads } from './leads/list-leads.ts'
-import { openapi } from './http/openapi.ts'
+import { describeApi } from './http/openapi.ts'
 import { pauseEndpoint } from './endpoints/pause-endpoint.ts'
 import { ping } from './http/ping.ts'
-import { authentication } from './partners/authentication.ts'
-import { failures } from './http/failures.ts'
-import { httpsRequired } from './http/https-required.ts'
-import { jsonBody } from './http/json-body.ts'
-import { rateLimits } from './partners/rate-limits.ts'
-import { requestLog } from './http/request-log.ts'
+import { authenticateKeys } from './partners/authentication.ts'
+import { answerFailures } from './http/failures.ts'
+import { requireHttps } from './http/https-required.ts'
+import { acceptJson } from './http/json-body.ts'
+import { limitRates } from './partners/rate-limits.ts'
+import { logRequests } from './http/request-log.ts'
 import type { RouteDependencies } from './http/dependencies.ts'
 import { resendWebhook } from './deliveries/resend-webhook.ts'
 import { rotateEndpointSecret } from './endpoints/rotate-endpoint-secret.ts'
@@ -113,20 +113,17 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   const limits = { ...connectionLimits, ...dependencies.limits }
   const isProxy = proxiesOf(dependencies.trustProxy)
   const app = createHttpServer({ log, limits, tls, isProxy })
-  await app.register(gracefulClose, { stopMs: limits.stopMs })
-  await app.register(requestLog, { observeRequest: dependencies.observeRequest })
-  await app.register(securityHeaders)
+  // in the order in which a request meets them
+  closeGracefully(app, limits.stopMs)
+  logRequests(app, dependencies.observeRequest)
+  app.addHook('onRequest', async (_request, reply) => void reply.headers(securityHeaders))
   app.addHook('onRequest', requireHost)
-  await app.register(httpsRequired, { isProxy: dependencies.trustProxy === undefined ? undefined : isProxy })
-  await app.register(rateLimits, { perMinute })
-  await app.register(failures)
-  await app.register(jsonBody)
-  await app.register(authentication, {
-    sql,
-    environment,
-    isDatabaseReady,
-  })
-  await app.register(openapi, { environment })
+  requireHttps(app, dependencies.trustProxy === undefined ? undefined : isProxy)
+  await limitRates(app, perMinute)
+  answerFailures(app)
+  acceptJson(app)
+  authenticateKeys(app, { sql, environment, isDatabaseReady })
+  await describeApi(app, environment)
   if (environment === 'sandbox') await app.register(consolePage)
   const options = {
     ...dependencies,

@@ -370,20 +370,17 @@ export function clientCertificate({ connectionOptions: { tls } }: TemporalSettin
   return pair && Buffer.from(pair.crt)
 }
 
-/** Which code a process runs, for its metrics and its log. */
-export interface Build {
-  /** Of package.json. */
-  version: string
-  /** What Worker Versioning calls it, where it is set; else the version. */
-  build: string
-}
-
-export function readBuild(config: { TEMPORAL_WORKER_BUILD_ID?: string | undefined }): Build {
+/** Which code a process runs, for its metrics and its log; `build` is what Worker Versioning calls it, if it does. */
+export function readBuild({
+  TEMPORAL_WORKER_BUILD_ID: id,
+}: {
+  TEMPORAL_WORKER_BUILD_ID?: string | undefined
+}) {
   const { version } = packageJson
-  return { version, build: config.TEMPORAL_WORKER_BUILD_ID ?? version }
+  return { version, build: id ?? version }
 }
 
-/** The environment with `overrides`, for child processes and for libraries that read variables of their own. */
-export function processEnvironment(overrides: Record<string, string> = {}): NodeJS.ProcessEnv {
-  return { ...process.env, ...overrides }
-}
+export type Build = ReturnType<typeof readBuild>
+
+/** A copy of the environment, for child processes and for libraries that read variables of their own. */
+export const processEnvironment = (): NodeJS.ProcessEnv => ({ ...process.env })

@@ -1,5 +1,5 @@
 import { readConfig } from './config.ts'
-import { codeOf, isLockTimeout } from './database/errors.ts'
+import { isLockTimeout } from './database/errors.ts'
 import { connect } from './database/orm.ts'
 import {
   applyRoles,
@@ -9,8 +9,6 @@ import {
   provideLogin,
 } from './database/schema.ts'
 import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
-
-const NO_SUCH_DATABASE = '3D000'
 
 const config = orFail(() => readConfig('migrate'))
 const { DATABASE_URL: url, MIGRATION_DATABASE_URL: ownerUrl } = config
@@ -34,7 +32,6 @@ try {
 function remedyFor(error: unknown): string {
   if (isLockTimeout(error))
     return '. Others use a table that has to change: end their transactions, and run it again'
-  if (codeOf(error) === NO_SUCH_DATABASE) return '. Create it first: see “On several machines” in docs/run.md'
   return ownerUrl === undefined && isNoOwner(error)
     ? '. If DATABASE_URL names the service’s role, set MIGRATION_DATABASE_URL to the same database as its owner. See “On several machines” in docs/run.md'
     : ''

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createSecureContext } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { retryFor } from '../activities/activity-context.ts'
 import { apiPatience, buildApp } from './app.ts'
 import { type Build, clientCertificate, type Config, type TemporalSettings } from './config.ts'
 import { remembered, requireDeployment } from './database/deployment.ts'
@@ -12,7 +13,6 @@ import {
   databaseRemedy,
   findDatabaseFault,
   requireServiceLogin,
-  tellWhileUnusable,
   watchReadiness,
 } from './database/readiness.ts'
 import { otherSchema } from './database/schema.ts'
@@ -29,7 +29,7 @@ import { lackingKeys } from './seal.ts'
 import { createTemporalClient, reachTemporal } from './temporal/client.ts'
 import { referralId } from './temporal/names.ts'
 import { OtherDeployment } from './temporal/namespace-guard.ts'
-import { watchFirstAnswer } from './temporal/outage.ts'
+import { unreachable } from './temporal/outage.ts'
 
 export interface ApiSettings {
   config: Config<'api'>
@@ -38,6 +38,8 @@ export interface ApiSettings {
   log: Logger
 }
 
+/** PostgreSQL and Temporal may start at the same time: with `npm start`, they do. */
+const START_MS = 5000
 /** About 60 KB each with TLS. Further connections are closed without an answer. */
 const MOST_CONNECTIONS = 1000
 
@@ -102,7 +104,11 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
     certificates: { api: tls?.cert, temporal_client: clientCertificate(temporal) },
   })
   const health = await startHealthServer(config, { findFault, findSharedFault, registry })
-  void watchFirstAnswer({ client, guard, temporal, log, signal: draining.signal })
+  // a wrong setting would show only as leads that get no workflow
+  retryFor(() => reachTemporal(client).then(guard), START_MS).catch((error: unknown) => {
+    if (!draining.signal.aborted)
+      log.warn(`${unreachable(temporal, error)}. Leads are taken meanwhile, and their workflows start later.`)
+  })
   await listen(app, config)
 
   let stopping: Promise<void> | undefined
@@ -137,7 +143,8 @@ async function openDatabase(config: Config<'api'>, log: Logger) {
     requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment),
   )
   const isDatabaseReady = async () => (await hasNoFault()) && deployment().then(() => true)
-  await isDatabaseReady().catch(() => void tellWhileUnusable(isDatabaseReady, log))
+  const tellFault = (error: unknown) => log.warn(`partners get 503: ${databaseRemedy(error)}`)
+  await isDatabaseReady().catch(() => void retryFor(isDatabaseReady, START_MS).catch(tellFault))
   return { orm, sql, deployment, isDatabaseReady }
 }
 

@@ -1,4 +1,4 @@
-import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker'
+import { Worker, type WorkerOptions } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import { type Build, clientCertificate, type Config, type TemporalSettings } from './config.ts'
 import { findDatabaseFault } from './database/readiness.ts'
@@ -12,19 +12,17 @@ import { countedFailures, createWorkerMetrics, registerBacklog } from './observe
 import { reachTemporal } from './temporal/client.ts'
 import { TASK_QUEUE } from './temporal/names.ts'
 import { watchNamespace } from './temporal/namespace-guard.ts'
-import type { TemporalOutage } from './temporal/outage.ts'
 import { keepSchedules, schedules } from './temporal/schedules.ts'
 import { deliveriesWorkerOptions, scoresWorkerOptions, workerOptions } from './temporal/worker-options.ts'
 import { workflowBundle } from './temporal/workflow-bundle.ts'
 import { ownLeadOnly, workerActivities } from './worker-activities.ts'
-import { connectToServers, type Servers, workerReadiness } from './worker-requirements.ts'
+import { connectToServers, findPollingFault, type Servers, untilPolling } from './worker-requirements.ts'
 
 export interface WorkerSettings {
   config: Config<'worker'>
   temporal: TemporalSettings
   build: Build
   log: Logger
-  outage?: TemporalOutage
 }
 
 interface RunningWorker {
@@ -46,13 +44,15 @@ export async function runWorker(settings: WorkerSettings): Promise<RunningWorker
   const bundle = await workflowBundle()
   const servers = await connectToServers({ config, temporal, log })
   const { client, sql, guard, connection } = servers
-  settings.outage?.askWith(() => reachTemporal(client))
   const { registry, observe } = createMetrics(settings, servers)
   const referrals = createReferrals({ client, sql })
   const work = workerActivities({ config, log, referrals, observe, ...servers })
   const counted = countedFailures((activity) => observe.activityFailed(activity))
   const interceptors = { activity: [counted, ownLeadOnly(sql)] }
-  const create = createWorker({ interceptors, connection, namespace })
+  const create = async (options: WorkerOptions) =>
+    Worker.create({ ...options, interceptors, connection, namespace }).catch((error: unknown) =>
+      fail(`The worker cannot start: ${reasonOf(error)}`),
+    )
   const main = await create({
     ...workerOptions(config),
     workflowBundle: bundle,
@@ -67,14 +67,10 @@ export async function runWorker(settings: WorkerSettings): Promise<RunningWorker
     for (const each of workers) if (each.getState() === 'RUNNING') each.shutdown()
   }
 
-  const readiness = workerReadiness({ config, log, sql, client, worker: main })
-  registerUp(
-    registry,
-    'referrals_worker_ready',
-    'Whether this worker polls and gets work',
-    readiness.findFault,
-  )
-  const health = await startHealthServer(config, { ...readiness, registry })
+  const findFault = () => findPollingFault(client, main)
+  const findSharedFault = async () => (await findFault()) ?? findDatabaseFault(sql)
+  registerUp(registry, 'referrals_worker_ready', 'Whether this worker polls', findFault)
+  const health = await startHealthServer(config, { findFault, findSharedFault, registry })
   const stopping = new AbortController()
   const { signal } = stopping
   const inFlight = STARTS_IN_FLIGHT[config.ENVIRONMENT]
@@ -92,13 +88,10 @@ export async function runWorker(settings: WorkerSettings): Promise<RunningWorker
     fail(`The worker cannot continue: ${reasonOf(error)}`),
   )
 
-  const untilReady = async () => {
-    await readiness.untilPolling()
-    const polling = { task_queue: TASK_QUEUE, namespace }
+  const ready = untilPolling(client, main).then(() => {
     // by which the runbook resets the workflows on which a bad build has worked
-    log.info({ ...polling, temporal_build: buildOf(main) }, 'worker is polling')
-    await readiness.findIdleVersion()
-  }
+    log.info({ task_queue: TASK_QUEUE, namespace, temporal_build: buildOf(main) }, 'worker is polling')
+  })
   const close = async () => {
     stopping.abort()
     await Promise.all([...beside, work.close()])
@@ -110,7 +103,7 @@ export async function runWorker(settings: WorkerSettings): Promise<RunningWorker
     log.info('worker is stopping')
     shutDown()
   }
-  return { metricsPort: health.port, ready: untilReady(), ended: running.then(close), stop }
+  return { metricsPort: health.port, ready, ended: running.then(close), stop }
 }
 
 function createMetrics({ temporal, build, log }: WorkerSettings, servers: Servers) {
@@ -129,23 +122,12 @@ function createMetrics({ temporal, build, log }: WorkerSettings, servers: Server
   return { registry, observe }
 }
 
-interface Shared extends Pick<WorkerOptions, 'interceptors' | 'namespace'> {
-  connection: NativeConnection
-}
-
-const createWorker = (shared: Shared) => async (options: WorkerOptions) =>
-  Worker.create({ ...options, ...shared }).catch((error: unknown) =>
-    fail(`The worker cannot start: ${reasonOf(error)}`),
-  )
-
 /** Under which id Temporal knows the worker's build: without Worker Versioning, a hash of its workflows. */
 function buildOf(worker: Worker): string {
   // set by the SDK, which wants nobody to set it
-  const { workerDeploymentOptions: versioning, buildId } = worker.options as Builds
-  return versioning?.version.buildId ?? buildId ?? ''
-}
-
-interface Builds {
-  workerDeploymentOptions?: { version: { buildId: string } }
-  buildId?: string
+  const { workerDeploymentOptions: versioning, buildId = '' } = worker.options as {
+    workerDeploymentOptions?: { version: { buildId: string } }
+    buildId?: string
+  }
+  return versioning?.version.buildId ?? buildId
 }

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util'
 import { Connection } from '@temporalio/client'
 import { retryFor } from '../activities/activity-context.ts'
 import { type Config, processEnvironment, readConfig, readTemporal } from './config.ts'
@@ -13,7 +12,7 @@ const RETENTION_SECONDS = 30 * 24 * 60 * 60
 const ALREADY_EXISTS = 6
 const REMEMBERED_MS = 10_000
 
-const takesOver = readOptions()
+const takesOver = process.argv.includes('--take-over')
 const environment = processEnvironment()
 // without a database, the first worker claims the namespace
 const config = environment.DATABASE_URL ? orFail(() => readConfig('setup-temporal')) : undefined
@@ -33,14 +32,6 @@ try {
   fail(
     `Temporal at ${connectionOptions.address} cannot be set up: ${reasonOf(error)}. Check TEMPORAL_ADDRESS and TEMPORAL_TLS, and that Temporal is running.`,
   )
-}
-
-function readOptions(): boolean {
-  try {
-    return parseArgs({ options: { 'take-over': { type: 'boolean' } } }).values['take-over'] ?? false
-  } catch {
-    return fail('npm run setup-temporal takes --take-over and nothing else: see docs/operations.md.')
-  }
 }
 
 async function deploymentOf({ DATABASE_URL: url, ENVIRONMENT }: Config<'setup-temporal'>): Promise<string> {

@@ -5,6 +5,7 @@ import { defaultDataDirectory as dataDirectory, removeUnusable } from './embedde
 import type { Launched } from './embedded/launch.ts'
 import { beginRun } from './embedded/run.ts'
 import { startSandbox } from './embedded/sandbox.ts'
+import { fail } from './fail.ts'
 import { OTHERS } from './temporal/names.ts'
 
 const help = `npm start -- [--fresh] [--json]
@@ -19,15 +20,13 @@ choose it.
 `
 
 /** Two signals within this time are one: npm forwards what the terminal has already sent to us. */
-const repeatMs = 500
+const REPEAT_MS = 500
 
 const environment = processEnvironment()
 const options = readOptions()
-const say = (line: string) => (options.json ? console.error(line) : console.log(line))
 const tellOthers = await beginRun(dataDirectory).catch((error: unknown) => fail((error as Error).message))
 const running: Launched[] = []
 let ending = false
-let isReady = false
 try {
   endOnSignals()
   removeUnusable(dataDirectory, options.fresh === true)
@@ -49,32 +48,18 @@ function readOptions(): { fresh?: boolean; json?: boolean } {
   }
 }
 
-function fail(line: string): never {
-  console.error(line)
-  process.exit(1)
-}
-
 async function start(): Promise<void> {
-  const waiting: string[] = []
-  let print = (line: string): void => void waiting.push(line)
-  const sandbox = await startSandbox({
-    dataDirectory,
-    environment,
-    onSpawn: adopt,
-    print: (line) => print(line),
-  })
-  isReady = true
+  const print = (line: string) => (options.json ? console.error(line) : console.log(line))
+  const sandbox = await startSandbox({ dataDirectory, environment, onSpawn: adopt, print })
   tellOthers(sandbox.variables)
   console.log(options.json ? sandboxJson(sandbox) : banner(sandbox))
-  print = say
-  waiting.forEach(print)
 }
 
 /** All end when one does that was not stopped. */
 function adopt(launched: Launched): void {
   running.push(launched)
   if (ending) launched.kill()
-  void launched.ended.then((reason) => end(1, withComfort(`${launched.name} has ended: ${reason}`)))
+  void launched.ended.then((reason) => end(1, `${launched.name} has ended: ${reason}`))
 }
 
 /** Stops everything and ends this process; the first reason counts. Senders of work stop before those that do it. */
@@ -88,12 +73,6 @@ async function end(code: number, line: string): Promise<void> {
   process.exit(code)
 }
 
-/** For a process that ended by itself once everything ran. */
-function withComfort(line: string): string {
-  if (!isReady) return line
-  return `${line}\nEverything else is being stopped. Nothing is lost: npm start continues where it was.`
-}
-
 /** What helps a deployment does not help a sandbox whose Temporal is in the data directory. */
 function withRemedy(line: string): string {
   if (environment.TEMPORAL_ADDRESS || !line.includes(OTHERS)) return line
@@ -104,24 +83,17 @@ function endOnSignals(): void {
   let first = 0
   const onSignal = () => {
     if (first === 0) first = Date.now()
-    else if (Date.now() - first > repeatMs) {
+    else if (Date.now() - first > REPEAT_MS) {
       for (const launched of running) launched.kill()
       fail('Stopped at once, without waiting for work in flight.')
     }
     void end(0, 'Stopping API, worker, Temporal and PostgreSQL … (Ctrl-C again to force)')
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
-  if (environment.npm_lifecycle_event !== undefined) onParentGone(onSignal)
+  // a signal may end only npm, and a process is not told when its parent ends
+  const parent = process.ppid
+  if (environment.npm_lifecycle_event !== undefined)
+    setInterval(() => process.ppid === parent || void end(0, 'Stopping, because npm has ended.'), 100).unref()
   // the reader of our output may end before us
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-}
-
-/** A signal may end only npm, and a process is not told when its parent ends. */
-function onParentGone(act: () => void): void {
-  const parent = process.ppid
-  const watch = setInterval(() => {
-    if (process.ppid === parent) return
-    clearInterval(watch)
-    act()
-  }, 100)
 }

@@ -4,15 +4,13 @@ import { fail, orFail, reasonOf } from './fail.ts'
 import { createLogger, sdkLines } from './observe/log.ts'
 import { sdkMetrics } from './observe/worker-metrics.ts'
 import { runWorker } from './run-worker.ts'
-import { watchOutage } from './temporal/outage.ts'
 
 const config = orFail(() => readConfig('worker'))
 const temporal = orFail(() => readTemporal(config))
 const build = readBuild(config)
 const log = createLogger(config.LOG_LEVEL, 'worker', build)
-const outage = watchOutage(log)
 installRuntime()
-const { metricsPort, ready, ended, stop } = await runWorker({ config, temporal, build, log, outage })
+const { metricsPort, ready, ended, stop } = await runWorker({ config, temporal, build, log })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
 await ready
 process.send?.({ type: 'ready', metricsPort })
@@ -23,7 +21,7 @@ if (process.connected) process.disconnect()
 function installRuntime(): void {
   const metrics = sdkMetrics(config)
   const options: RuntimeOptions = {
-    logger: new DefaultLogger('INFO', sdkLines(log, outage)),
+    logger: new DefaultLogger('INFO', sdkLines(log)),
     // else the native part of the SDK writes to the terminal, in colours
     telemetryOptions: {
       logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },

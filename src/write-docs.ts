@@ -1,41 +1,23 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { format, resolveConfig } from 'prettier'
-import { buildApp } from './app.ts'
+import { type AppDependencies, buildApp } from './app.ts'
 import { settingsRows } from './config.ts'
 import { connect } from './database/orm.ts'
 import { sqlOf } from './database/sql.ts'
 import { createLogger } from './observe/log.ts'
 
 const docs = `${import.meta.dirname}/../docs`
-/** No request is made that would call one. */
-const starters = {
-  startReferral: () => {},
-  endpointRequests: { certify: async () => {}, ping: async () => null },
-  startEndpoint: () => {},
-  erasureLog: undefined,
-  closeLead: async () => {},
-  allowPrivateNetwork: false,
-  egressAddresses: [],
-  sandbox: {
-    scenarios: { requireTemporal: async () => {}, run: async () => 'done' as const },
-    simulate: async () => 'unanswered' as const,
-    clocks: { advance: () => Promise.reject(new Error('no clock')), isMoving: async () => false },
-    sinkBase: () => '',
-  },
-}
-// no connection is made: the document comes from the routes
+// no connection is made, and no request to a route with a key: the document comes from the schemas
 const orm = await connect('postgresql://127.0.0.1/none')
-const app = await buildApp({
-  environment: 'sandbox',
-  sql: sqlOf(orm),
-  isDatabaseReady: async () => true,
-  log: createLogger('silent', 'api'),
-  resendWebhook: async () => 'accepted',
-  encryptionKeys: [],
-  observeRequest: () => {},
+const log = createLogger('silent', 'api')
+const nothing = {
+  sandbox: { sinkBase: () => '' },
+  egressAddresses: [],
   rateLimit: 0,
-  ...starters,
-})
+  observeRequest: () => {},
+}
+const dependencies = { environment: 'sandbox', sql: sqlOf(orm), log, ...nothing }
+const app = await buildApp(dependencies as unknown as AppDependencies)
 const { payload } = await app.inject('/v1/openapi.json')
 writeFileSync(`${docs}/openapi.json`, `${JSON.stringify(JSON.parse(payload), null, 2)}\n`)
 await app.close()

@@ -80,7 +80,6 @@ describe('values', () => {
       { ...hosted, WEBHOOK_ALLOW_PRIVATE_NETWORK: 'false' },
       { WEBHOOK_ALLOW_PRIVATE_NETWORK: false },
     ],
-    ['worker', { ...sandbox, RETENTION_LEADS_DAYS: 'off' }, { RETENTION_LEADS_DAYS: null }],
     ['worker', production, { RETENTION_LEADS_DAYS: 730, MAIL_FOOTER: 'Example Inc.\n1 Main Street' }],
     [
       'worker',
@@ -93,9 +92,6 @@ describe('values', () => {
       { ENCRYPTION_KEY: [Buffer.alloc(32, 2), Buffer.alloc(32, 1)] },
     ],
     ['api', { ...hosted, TRUST_PROXY: '10.0.0.0/8, fd00::1,fc00::/7' }, { HOST: '0.0.0.0' }],
-    ['api', { ...hosted, TLS_CERT_FILE: 'c.pem', TLS_KEY_FILE: 'k.pem' }, { HOST: '0.0.0.0' }],
-    ['api', { ...sandbox, HOST: 'localhost' }, { HOST: 'localhost' }],
-    ['api', { ...sandbox, HOST: '::1' }, { HOST: '::1' }],
     ['worker', { ...production, SMTP_URL: 'smtp://mail.example.com:587?requireTLS=true' }, {}],
   ])('%s reads %j as %j', (program, environment, expected) => {
     expect(readConfig(program, {}, environment)).toMatchObject(expected)
@@ -103,9 +99,7 @@ describe('values', () => {
 
   test.each([
     'postgresql://service@127.0.0.1/referrals',
-    'postgresql://service@[::1]:5432/referrals',
     'postgresql://service@nowhere/referrals?host=/var/run/postgresql',
-    `${remoteDatabase}?sslmode=require`,
     `${remoteDatabase}?sslmode=disable&sslmode=verify-full`,
   ])('takes %s in production', (url) => {
     expect(refusalOf('api', { ...production, DATABASE_URL: url })).toBe('accepted')
@@ -117,8 +111,6 @@ describe('refusals', () => {
 
   test.each<[Program, NodeJS.ProcessEnv, string]>([
     ['api', { ENVIRONMENT: 'staging' }, 'ENVIRONMENT must be sandbox or production'],
-    ['api', { ENVIRONMENT: '' }, 'ENVIRONMENT is not set'],
-    ['api', { DATABASE_URL: 'mysql://localhost/x' }, 'DATABASE_URL must be a postgresql:// URL'],
     [
       'api',
       { DATABASE_URL: 'postgresql://service:100%sure@db/x' },
@@ -129,22 +121,15 @@ describe('refusals', () => {
       { DATABASE_URL: 'postgresql://s@db:5432' },
       'DATABASE_URL must end with the name of the database',
     ],
-    ['worker', { ENCRYPTION_KEY: undefined }, 'ENCRYPTION_KEY is not set'],
     ['worker', { ENCRYPTION_KEY: `${key(1)},` }, 'ENCRYPTION_KEY must be 32 bytes in base64'],
-    ['api', { PORT: '70000' }, 'PORT must be a port number from 0 to 65535'],
     ['api', { PORT: '0x10' }, 'PORT must be a port number from 0 to 65535'],
-    ['api', { RATE_LIMIT: '1.5' }, 'RATE_LIMIT must be a whole number of requests a minute from 0'],
-    ['api', { LOG_LEVEL: 'loud' }, 'LOG_LEVEL '],
     ['staff', { TEMPORAL_UI_URL: 'temporal:8080' }, 'TEMPORAL_UI_URL must be an http:// or https:// URL'],
-    ['worker', { SMTP_URL: 'http://mail.example' }, 'SMTP_URL must be an smtp:// or smtps:// URL'],
     ['worker', { MAIL_REPLY_TO: 'Help <help@example.com>' }, 'MAIL_REPLY_TO must be an email address'],
     ['worker', { RETENTION_LEADS_DAYS: '0' }, 'RETENTION_LEADS_DAYS must be a whole number of days from 1'],
     ['worker', { SMTP_CATCHER: '127.0.0.1' }, 'SMTP_CATCHER must be true or false'],
     ['staff', { ERASURE_LOG: 'erasures.jsonl' }, 'ERASURE_LOG must be an absolute path'],
-    ['worker', { TEMPORAL_METRICS_PORT: '0' }, 'TEMPORAL_METRICS_PORT must be a port number from 1 to 65535'],
     ['worker', { ALLOW_PLAINTEXT: 'smtp,http' }, 'ALLOW_PLAINTEXT Invalid option: expected one of "smtp"'],
     ['api', { TLS_CERT_FILE: 'c.pem' }, 'TLS_CERT_FILE and TLS_KEY_FILE go together: set both or neither'],
-    ['api', { TLS_KEY_FILE: 'k.pem' }, 'TLS_CERT_FILE and TLS_KEY_FILE go together: set both or neither'],
     ['api', { HOST: '0.0.0.0' }, 'TRUST_PROXY is not set: name your TLS proxy'],
     ['api', { HOST: '127.0.0.1.example.com' }, 'TRUST_PROXY is not set: name your TLS proxy'],
     [
@@ -158,21 +143,14 @@ describe('refusals', () => {
     expect(message).toMatch(oneLine)
   })
 
-  test.each([
-    '0.0.0.0/0',
-    '10.0.0.1,0.0.0.0/1',
-    '2000::/3',
-    'true',
-    '1',
-    '*',
-    'proxy.example.com',
-    '10.0.0.1,',
-    '10.0.0.0/33',
-  ])('trusts no proxies that are named as %s', (TRUST_PROXY) => {
-    const message = refusalOf('api', { ...sandbox, TRUST_PROXY })
-    expect(message).toContain('TRUST_PROXY must be addresses or networks of proxies')
-    expect(message).toMatch(oneLine)
-  })
+  test.each(['0.0.0.0/0', '10.0.0.1,2000::/3', 'proxy.example.com', '10.0.0.1,', '10.0.0.0/33'])(
+    'trusts no proxies that are named as %s',
+    (TRUST_PROXY) => {
+      const message = refusalOf('api', { ...sandbox, TRUST_PROXY })
+      expect(message).toContain('TRUST_PROXY must be addresses or networks of proxies')
+      expect(message).toMatch(oneLine)
+    },
+  )
 
   test.each<[Program, NodeJS.ProcessEnv, RegExp]>([
     ...['SMTP_URL', 'SCORE_PROVIDER_URL', 'MAIL_REPLY_TO', 'MAIL_FOOTER', 'STAFF_EMAIL', 'ERASURE_LOG'].map(
@@ -186,18 +164,13 @@ describe('refusals', () => {
     ['api', { TRUST_PROXY: '' }, /TRUST_PROXY is not set: name your TLS proxy/],
     ['worker', { SMTP_CATCHER: 'true' }, /SMTP_CATCHER is for a sandbox: unset it/],
     ['staff', { WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true' }, /WEBHOOK_ALLOW_PRIVATE_NETWORK is for a sandbox/],
-    ...[
-      '',
-      'us <no-reply@localhost>',
-      'no-reply@127.0.0.1',
-      'no-reply@mailserver',
-      'no-reply@example.',
-      'example.com',
-    ].map((MAIL_FROM): [Program, NodeJS.ProcessEnv, RegExp] => [
-      'worker',
-      { MAIL_FROM },
-      /MAIL_FROM must be at a domain of yours/,
-    ]),
+    ...['', 'us <no-reply@localhost>', 'no-reply@127.0.0.1', 'example.com'].map(
+      (MAIL_FROM): [Program, NodeJS.ProcessEnv, RegExp] => [
+        'worker',
+        { MAIL_FROM },
+        /MAIL_FROM must be at a domain of yours/,
+      ],
+    ),
     ['worker', { SMTP_URL: 'smtp://127.0.0.1:25?requireTLS=false' }, /SMTP_URL .* set ALLOW_PLAINTEXT=smtp/],
     [
       'worker',
@@ -260,17 +233,12 @@ describe('the settings of Temporal', () => {
 
   test.each([
     [{}, 'TEMPORAL_ADDRESS is not set'],
-    ...[
-      'temporal:72333',
-      'temporal:0',
-      'http://temporal:7233',
-      '::1:7233',
-      'temporal:',
-      'user@temporal:7233',
-    ].map((address): [NodeJS.ProcessEnv, string] => [
-      { TEMPORAL_ADDRESS: address },
-      'TEMPORAL_ADDRESS must be a host with its port, such as temporal:7233',
-    ]),
+    ...['temporal:72333', 'http://temporal:7233', '::1:7233', 'temporal:'].map(
+      (address): [NodeJS.ProcessEnv, string] => [
+        { TEMPORAL_ADDRESS: address },
+        'TEMPORAL_ADDRESS must be a host with its port, such as temporal:7233',
+      ],
+    ),
   ])('%j is refused: %s', (environment, message) => {
     const refusal = new ConfigError(`Configuration: ${message}. See docs/settings.md.`)
     expect(() => readTemporal(undefined, environment)).toThrow(refusal)
@@ -288,8 +256,6 @@ describe('the settings of Temporal', () => {
 
   test.each([
     ['127.0.0.1:7233', true],
-    ['localhost', true],
-    ['[::1]:7233', true],
     ['temporal.internal:7233', false],
     ['[2001:db8::1]:7233', false],
   ])('reach %s without the proxy that http_proxy names: %p', (address, isDirect) => {
@@ -320,7 +286,6 @@ describe('the settings of Temporal', () => {
   test.each([
     { ...plain, TEMPORAL_TLS: '1' },
     { ...plain, TEMPORAL_API_KEY: 'key' },
-    { ...plain, TEMPORAL_TLS_SERVER_CA_CERT_DATA: 'certificate' },
     { TEMPORAL_ADDRESS: '[::1]:7233' },
   ])('take TLS or this machine in production: %j', (environment) => {
     expect(() => inProduction(environment)).not.toThrow()

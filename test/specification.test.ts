@@ -107,13 +107,6 @@ describe('sentences of the specification that no other test holds', () => {
     }
   })
 
-  it('client_engaged_in_chat never becomes the status', async () => {
-    const leadId = await calls.createLead()
-    await service.referrals.signal(leadId, 'client_engaged_in_chat')
-    await leads.recorded(leadId, 'client_engaged_in_chat')
-    expect(await read(leadId)).toMatchObject({ status: 'lead_received' })
-  })
-
   it('a payload sent with a milestone whose payload is null is dropped and noted', async () => {
     const leadId = await calls.createLead()
     const names = ['client_account_created', 'client_engaged_in_chat', 'contract_signed', 'mortgage_ready']

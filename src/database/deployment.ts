@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { defineEntity, p } from '@mikro-orm/core'
 import { sql as raw } from 'kysely'
-import { v4 as uuid } from 'uuid'
 import { type Environment, environments } from '../values.ts'
 import { instant, oneOf } from './columns.ts'
 import type { Sql } from './sql.ts'
@@ -50,7 +50,7 @@ export async function requireDeployment(sql: Sql, environment: Environment): Pro
     // if several programs do this at once, one of them wins
     await sql
       .insertInto('deployment')
-      .values({ id: uuid(), environment, epoch: secondsSince2026 })
+      .values({ id: randomUUID(), environment, epoch: secondsSince2026 })
       .onConflict((conflict) => conflict.doNothing())
       .execute()
     stored = await findDeployment(sql).executeTakeFirstOrThrow()
@@ -59,14 +59,18 @@ export async function requireDeployment(sql: Sql, environment: Environment): Pro
   return stored.id
 }
 
-/** Caches the result of `require` once it succeeds. Concurrent calls share one request. */
-export function remembered(require: () => Promise<string>): () => Promise<string> {
-  let known: Promise<string> | undefined
+/** Caches the first result of `require` that `isFinal`; of a failure, nothing. Concurrent calls share one request. */
+export function remembered<Result>(
+  require: () => Promise<Result>,
+  isFinal: (result: Result) => boolean = () => true,
+): () => Promise<Result> {
+  let known: Promise<Result> | undefined
+  const forget = () => (known = undefined)
   return () => {
-    known ??= require().catch((error: unknown) => {
-      known = undefined
-      throw error
-    })
+    if (known === undefined) {
+      known = require()
+      known.then((result) => isFinal(result) || forget(), forget)
+    }
     return known
   }
 }

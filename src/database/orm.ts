@@ -2,7 +2,6 @@ import type { Socket } from 'node:net'
 import { Migrator } from '@mikro-orm/migrations'
 import { defineConfig, type InferKyselyDB, MikroORM, UnderscoreNamingStrategy } from '@mikro-orm/postgresql'
 import type { Generated } from 'kysely'
-import { LRUCache } from 'lru-cache'
 import { AuditEntry } from '../audit.ts'
 import { Attempt } from '../deliveries/attempt.ts'
 import { Delivery } from '../deliveries/delivery.ts'
@@ -66,23 +65,9 @@ export const backgroundPatience: Patience = {
 
 export const workerPatience: Patience = { ...backgroundPatience, statementMs: 15_000, silenceMs: 17_000 }
 
-/** With it, PostgreSQL detects a dead client in 25 s. */
+/** With it, PostgreSQL detects a dead client in 25 s. `options` in DATABASE_URL take its place. */
 const KEEPALIVE =
   '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c tcp_user_timeout=25000'
-
-/** Settings of a session in the startup parameter `options`, without a round trip. Those in DATABASE_URL come last and win. */
-function sessionOptions(
-  databaseUrl: string,
-  { lockMs = 0, statementMs = 0, idleInTransactionMs = 0 }: Patience,
-) {
-  const limits = `-c lock_timeout=${lockMs} -c statement_timeout=${statementMs} -c idle_in_transaction_session_timeout=${idleInTransactionMs}`
-  const url = new URL(databaseUrl)
-  const given = url.searchParams.getAll('options')
-  // what stays in the URL would take the place of ours
-  url.searchParams.delete('options')
-  const connectionString = given.length === 0 ? databaseUrl : url.href
-  return { connectionString, options: [KEEPALIVE, limits, ...given].join(' ') }
-}
 
 interface PostgresClient {
   query: (statement: unknown, ...rest: unknown[]) => unknown
@@ -108,6 +93,8 @@ function parseValues({ options: { types } }: PostgresPool): void {
 const USES = 5
 /** PostgreSQL keeps each of them, with its plan, for each connection. */
 const MOST_NAMES = 100
+/** Texts whose uses are counted; beyond them, all are counted anew. */
+const MOST_COUNTED = 1000
 /** A statement of whole rows: once their table gets another column, PostgreSQL refuses it by the name that it has. */
 const WHOLE_ROWS = /"\.\*|select \*/
 
@@ -116,14 +103,16 @@ const WHOLE_ROWS = /"\.\*|select \*/
  * a quarter of the processor time of a request.
  */
 function nameStatements(pool: PostgresPool): void {
-  const statements = new LRUCache<string, { uses: number; name?: string }>({ max: 1000 })
-  let names = 0
+  const uses = new Map<string, number>()
+  const names = new Map<string, string>()
   function nameOf(text: string): string | undefined {
-    const statement = statements.get(text) ?? { uses: 0 }
-    statement.uses += 1
-    if (statement.uses === 1) statements.set(text, statement)
-    if (statement.uses === USES && names < MOST_NAMES) statement.name = `s${(names += 1)}`
-    return statement.name
+    const known = names.get(text)
+    if (known !== undefined || names.size === MOST_NAMES) return known
+    if (uses.size === MOST_COUNTED) uses.clear()
+    const count = (uses.get(text) ?? 0) + 1
+    uses.set(text, count)
+    if (count === USES) names.set(text, `s${names.size}`)
+    return names.get(text)
   }
   pool.on('connect', (client) => {
     const query = client.query.bind(client)
@@ -176,7 +165,7 @@ export async function connect(
   patience: Patience = { connectMs: 2000 },
   { connections = 20 } = {},
 ) {
-  const { connectMs, silenceMs } = patience
+  const { connectMs, lockMs, statementMs, idleInTransactionMs, silenceMs } = patience
   const options = defineConfig({
     clientUrl: databaseUrl,
     entities: [...entities],
@@ -191,8 +180,12 @@ export async function connect(
     pool: { min: 0, max: connections },
     driverOptions: {
       // with the query, and `sslmode` in it, which MikroORM leaves out
-      ...sessionOptions(databaseUrl, patience),
+      connectionString: databaseUrl,
+      options: KEEPALIVE,
       connectionTimeoutMillis: connectMs,
+      lock_timeout: lockMs,
+      statement_timeout: statementMs,
+      idle_in_transaction_session_timeout: idleInTransactionMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
       // a connection is not handed out before this has succeeded

@@ -1,27 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql as raw } from 'kysely'
-import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { fail, reasonOf } from '../fail.ts'
+import { remembered } from './deployment.ts'
 import { codeOf, isDatabaseAway } from './errors.ts'
 import { reachDatabase, type Sql } from './sql.ts'
 
-/** What to do when PostgreSQL refuses a connection, by SQLSTATE. */
-const REMEDIES: Readonly<Record<string, string>> = {
-  '28000': 'correct the role in DATABASE_URL, or let it in by pg_hba.conf',
-  '28P01': 'correct role and password in DATABASE_URL',
-  '3D000': 'create the database, or correct its name in DATABASE_URL',
-  '42501': 'grant the role of DATABASE_URL what it lacks, or correct DATABASE_URL',
-  '55P03': 'end the transaction that holds the lock, or try again',
-  '53300': 'raise PostgreSQL’s max_connections, lower DATABASE_POOL, or start fewer processes',
-}
-
 /** Why PostgreSQL cannot be used, and what to do, in one line. */
 export function databaseRemedy(error: unknown): string {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const remedy = REMEDIES[codeOf(cause)]
-    if (remedy !== undefined) return `PostgreSQL says: ${cause.message} (${codeOf(cause)}); ${remedy}`
-  }
   const reason = reasonOf(error) || codeOf(error)
   return isDatabaseAway(error)
     ? `PostgreSQL does not answer: start it, or correct DATABASE_URL (${reason})`
@@ -65,44 +51,12 @@ export function watchReadiness(
   find: () => Promise<string | undefined>,
   onRemedy: (remedy: string) => void,
 ): () => Promise<boolean> {
-  let isReady = false
   let told: string | undefined
-  let asking: Promise<boolean> | undefined
-  async function ask(): Promise<boolean> {
+  const check = async () => {
     const remedy = await find()
     if (remedy !== undefined && remedy !== told) onRemedy(remedy)
     told = remedy ?? told
-    isReady = remedy === undefined
-    return isReady
+    return remedy === undefined
   }
-  return async () => {
-    if (isReady) return true
-    asking ??= ask().finally(() => (asking = undefined))
-    return asking
-  }
-}
-
-/** PostgreSQL may start at the same time: with `npm start`, it does. */
-const START_MS = 5000
-
-/** Logs once that the database cannot be used, if it still cannot after `startMs`, and once that it can. */
-export async function tellWhileUnusable(
-  isReady: () => Promise<boolean>,
-  log: Pick<Logger, 'info' | 'warn'>,
-  startMs = START_MS,
-): Promise<void> {
-  const began = performance.now()
-  let isTold = false
-  for (;;) {
-    try {
-      if (await isReady()) break
-    } catch (error) {
-      if (!isTold && performance.now() - began >= startMs) {
-        log.warn(`partners get 503: ${databaseRemedy(error)}`)
-        isTold = true
-      }
-    }
-    await delay(startMs / 5, undefined, { ref: false })
-  }
-  if (isTold) log.info('the database can be used now')
+  return remembered(check, (isReady) => isReady)
 }

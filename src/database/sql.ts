@@ -1,6 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type Compilable, type Expression, type Kysely, sql as raw } from 'kysely'
-import { isLockTimeout } from './errors.ts'
 import type { Tables } from './orm.ts'
 
 /** Typed SQL, made from the entities: on the connection pool, or in a transaction. */
@@ -100,14 +99,7 @@ export type Lock = 'migration' | 'encryption_keys' | 'mails_of_address'
 /**
  * Holds a lock until the transaction ends, of one key if given. What it protects is read by a later statement. It gives the
  * transaction no id, which list-events would wait for.
- *
- * @throws {Error} which lock it is, if it is held for longer than the session's `lock_timeout`; tell by `isLockTimeout`.
  */
 export async function takeLock(trx: Sql, lock: Lock, key = ''): Promise<void> {
-  await raw`select pg_advisory_xact_lock(hashtext(${lock}), hashtext(${key}))`
-    .execute(trx)
-    .catch((error: unknown) => {
-      if (!isLockTimeout(error)) throw error
-      throw new Error(`another process holds the lock "${lock}"`, { cause: error })
-    })
+  await raw`select pg_advisory_xact_lock(hashtext(${lock}), hashtext(${key}))`.execute(trx)
 }

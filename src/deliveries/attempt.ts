@@ -1,11 +1,11 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { sql as raw } from 'kysely'
-import { v7 as newUuid } from 'uuid'
 import { instant, oneOf } from '../database/columns.ts'
 import type { Sql } from '../database/sql.ts'
 import type { EndpointPauser } from '../endpoints/endpoint-state.ts'
 import { isLiveSecret, openSecrets, type StoredSecret } from '../endpoints/secrets.ts'
 import { LeadEvent } from '../leads/lead-event.ts'
+import { newUuid } from '../values.ts'
 import { type AttemptTrigger, attemptTriggers } from './delivery-states.ts'
 
 /** One HTTP request of a delivery, written before it is sent and completed after. */

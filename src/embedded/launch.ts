@@ -101,8 +101,7 @@ function tellKeeper(line: string): void {
 /** The end of what was written to the file since `start`. */
 function tail(file: number, start: number): string {
   const { size } = fstatSync(file)
-  // somebody may have emptied it: all that it has is later
-  const from = Math.max(size < start ? 0 : start, size - TAIL_BYTES)
+  const from = Math.max(Math.min(start, size), size - TAIL_BYTES)
   const bytes = Buffer.alloc(size - from)
   readSync(file, bytes, 0, bytes.length, from)
   return bytes.toString()

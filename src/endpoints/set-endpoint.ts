@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { sql as raw } from 'kysely'
 import { z } from 'zod'
 import type { Sql } from '../database/sql.ts'
-import { ApiError, invalidRequest } from '../http/errors.ts'
+import { ApiError, invalidPayload, invalidRequest } from '../http/errors.ts'
 import { keyedOperation } from '../http/idempotency.ts'
 import { operation } from '../http/operation.ts'
 import { EXAMPLE_SECRET, strictBody, success } from '../http/schemas.ts'
@@ -60,7 +60,7 @@ export const setEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) 
       const { url } = request.body
       const fault = checkEndpointUrl(url, options)
       if (fault !== null)
-        throw invalidRequest({ field: 'url', problem: fault.hint, line: `url: ${fault.hint}` })
+        throw invalidPayload(`Invalid request: url: ${fault.hint}.`, [{ field: 'url', problem: fault.hint }])
       return answerWithNewSecret(
         options,
         { call: 'set-endpoint', action: 'endpoint.propose' },

@@ -12,19 +12,14 @@ const NOT_OURS = 'must be the next of an earlier response'
 /** Instead of a cursor of list-events: after all events that there are. */
 export const NOW = 'now'
 
-const LARGEST_INT4 = BigInt(LARGEST_ID)
-/** Transaction ids are unsigned. */
-const LARGEST_XID8 = 2n ** 64n - 1n
-/** The parts of a cursor of list-events, in their order. */
-const LARGEST_PARTS = [LARGEST_INT4, LARGEST_XID8, LARGEST_INT4, LARGEST_INT4]
-/** Without leading zeros: PostgreSQL reads a transaction id that has them as octal. */
-const DECIMAL = /^(?:0|[1-9]\d{0,19})$/
+/** Epoch, transaction, lead and position. Without leading zeros: PostgreSQL reads a transaction id that has them as octal. */
+const FEED = /^(0|[1-9]\d{0,9})-(0|[1-9]\d{0,18})-(0|[1-9]\d{0,9})-(0|[1-9]\d{0,9})$/
 
-/** list-events: epoch, transaction, lead and position of the last event. */
+/** list-events: the place of the last event. */
 export const feedCursor = z
   .string('must be a string')
-  .refine((cursor) => cursor === NOW || partsOf(cursor) !== undefined, `${NOT_OURS}, or ${NOW}`)
-  .meta({ pattern: String.raw`^(?:now|(?:0|[1-9]\d{0,9})-(?:0|[1-9]\d{0,19})(?:-(?:0|[1-9]\d{0,9})){2})$` })
+  .refine((cursor) => cursor === NOW || readFeedCursor(cursor) !== undefined, `${NOT_OURS}, or ${NOW}`)
+  .meta({ pattern: `^${NOW}$|${FEED.source}` })
 
 /** list-leads: the last lead. */
 export const leadCursor = z
@@ -39,15 +34,9 @@ export function writeFeedCursor({ epoch, txid, lead_id, position }: FeedPosition
   return `${epoch}-${txid}-${lead_id}-${position}`
 }
 
-/** @param cursor that `feedCursor` took, but not `now`. */
-export function readFeedCursor(cursor: string): FeedPosition {
-  const [epoch = '', txid = '', leadId = '', position = ''] = partsOf(cursor) ?? []
-  return { epoch: Number(epoch), txid, lead_id: Number(leadId), position: Number(position) }
-}
-
-function partsOf(cursor: string): string[] | undefined {
-  const parts = cursor.split('-', LARGEST_PARTS.length + 1)
-  const isInRange = (part: string, index: number) =>
-    DECIMAL.test(part) && BigInt(part) <= (LARGEST_PARTS[index] ?? 0n)
-  return parts.length === LARGEST_PARTS.length && parts.every(isInRange) ? parts : undefined
+/** @returns `undefined` for `now`, and for what no response has held. */
+export function readFeedCursor(cursor: string): FeedPosition | undefined {
+  const [, epoch, txid = '', leadId, position] = FEED.exec(cursor) ?? []
+  const place = { epoch: Number(epoch), txid, lead_id: Number(leadId), position: Number(position) }
+  return [place.epoch, place.lead_id, place.position].every((part) => part <= LARGEST_ID) ? place : undefined
 }

@@ -9,7 +9,7 @@ export const errorCatalogue = {
   HTTPS_REQUIRED: {
     status: 403,
     message:
-      'Use HTTPS. This request was sent over plain HTTP, and its key may have been read by others: ask us to replace it.',
+      'Use HTTPS, at the public address. This request came over plain HTTP, and its key may have been read by others: ask us to replace it.',
   },
   NOT_FOUND: { status: 404, message: 'Lead not found.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This path does not support this method.' },
@@ -78,13 +78,6 @@ export interface FieldProblem {
   problem: string
 }
 
-/** What is wrong with a request: with one of its fields, or as a whole. */
-export interface Fault extends Partial<FieldProblem> {
-  problem: string
-  /** What the message says of it, if that is not the field with its problem. */
-  line?: string
-}
-
 /** What some errors say beside code and message, for programs. */
 interface ErrorDetails {
   /** With INVALID_PAYLOAD: the fields that are wrong. */
@@ -132,15 +125,15 @@ export function failureBody(
 export const invalidPayload = (message: string, fields: readonly FieldProblem[] = []) =>
   new ApiError('INVALID_PAYLOAD', message, {}, { fields })
 
+/** What is wrong with a request: with one of its fields, or as a whole. */
+export type Fault = Partial<FieldProblem> & Pick<FieldProblem, 'problem'>
+
 /** The message says all faults, in their order. */
 export function invalidRequest(...faults: readonly Fault[]): ApiError {
   const fields = faults.flatMap(({ field, problem }) => (field === undefined ? [] : { field, problem }))
-  return invalidPayload(`Invalid request: ${faults.map(lineOf).join('; ')}.`, fields)
+  const lines = faults.map(({ field, problem }) => (field === undefined ? problem : `${field} ${problem}`))
+  return invalidPayload(`Invalid request: ${lines.join('; ')}.`, fields)
 }
-
-/** A fault, as messages say it. */
-const lineOf = ({ field, problem, line }: Fault): string =>
-  line ?? (field === undefined ? problem : `${field} ${problem}`)
 
 /** For a body that is none; it names no field. */
 export const noObject = () => invalidRequest({ problem: 'the request body must be a JSON object' })
@@ -150,17 +143,11 @@ export const unknownLead = () => new ApiError('NOT_FOUND')
 
 /** Says when to try again, in words and in `Retry-After`; `what` says why not now. */
 export function retryLater(code: 'RATE_LIMITED' | 'SERVICE_UNAVAILABLE', what: string, seconds: number) {
-  const message = `${what} Try again in ${inWords(seconds)}.`
-  return new ApiError(code, message, { 'retry-after': String(Math.max(1, Math.ceil(seconds))) })
+  const wait = Math.max(1, Math.ceil(seconds))
+  const words = `${wait} second${wait === 1 ? '' : 's'}`
+  return new ApiError(code, `${what} Try again in ${words}.`, { 'retry-after': String(wait) })
 }
 
 /** While PostgreSQL or Temporal cannot be reached, or a migration is missing. */
 export const unavailable = () =>
   retryLater('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable.', 5)
-
-function inWords(seconds: number): string {
-  const [unitSeconds, unit] =
-    seconds > 2 * 3600 ? [3600, 'hour'] : seconds > 2 * 60 ? [60, 'minute'] : [1, 'second']
-  const count = Math.max(1, Math.ceil(seconds / unitSeconds))
-  return `${count} ${unit}${count === 1 ? '' : 's'}`
-}

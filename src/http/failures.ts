@@ -1,5 +1,4 @@
-import type { FastifyError, FastifyRequest } from 'fastify'
-import plugin from 'fastify-plugin'
+import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { isDatabaseAway } from '../database/errors.ts'
 import { SealError } from '../seal.ts'
@@ -23,7 +22,6 @@ declare module 'fastify' {
 }
 
 /** A body of 64 KiB can have thousands of unknown fields. */
-const MOST_UNKNOWN = 5
 export const MOST_IGNORED = 20
 const MOST_FAULTS = 50
 const MOST_CHARACTERS = 64
@@ -35,26 +33,16 @@ function printable(name: string): string {
   return isLong ? `${characters.slice(0, MOST_CHARACTERS).join('')}…` : characters.join('')
 }
 
-function unknownIn(body: unknown, fields: readonly string[]): string[] {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return []
-  return Object.keys(body).filter((name) => !fields.includes(name))
-}
-
 /** What a response says of fields that were ignored: `MOST_IGNORED` names at most; `undefined` if there are none. */
 export function ignoredIn(body: unknown, fields: readonly string[]): string[] | undefined {
-  const unknown = unknownIn(body, fields)
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined
+  const unknown = Object.keys(body).filter((name) => !fields.includes(name))
   return unknown.length === 0 ? undefined : unknown.slice(0, MOST_IGNORED).map(printable)
 }
 
 /** The problem of a name that is not among `fields`. */
 export const notAmong = (fields: readonly string[]) =>
   `is not a field (${fields.length === 0 ? 'send an empty object' : `use ${fields.join(', ')}`})`
-
-/** Of the first `most`, and how many more there are. */
-const faultsOfFirst = <Each>(most: number, all: readonly Each[], faultOf: (each: Each) => Fault): Fault[] => [
-  ...all.slice(0, most).map(faultOf),
-  ...(all.length > most ? [{ problem: `and ${all.length - most} more` }] : []),
-]
 
 /** `['states', 0]` as its sender would write it: `states[0]`. */
 const nameOf = (path: readonly PropertyKey[]) =>
@@ -66,36 +54,36 @@ const nameOf = (path: readonly PropertyKey[]) =>
   )
 
 /** Names every invalid field once, and what it needs. It never repeats a value. */
-function faultsOf(issues: readonly z.core.$ZodIssue[], schema: z.ZodType, body: unknown): Fault[] {
-  const found = new Map<string, Fault[]>()
+function faultsOf(issues: readonly z.core.$ZodIssue[]): Fault[] {
+  const found = new Map<string, Fault>()
   for (const { path, message: problem, ...issue } of issues) {
     const field = nameOf(path)
-    if (issue.code === 'unrecognized_keys') {
-      const unknown = (key: string) => ({ field: nameOf([...path, key]) || '""', problem })
-      found.set(`${field}.`, faultsOfFirst(MOST_UNKNOWN, issue.keys, unknown))
-    } else if (issue.code === 'custom' || !found.has(field)) {
-      // a rule about a field's name comes after those of its value, and says more
-      found.set(field, [field === '' ? { problem: `the request body ${problem}` } : { field, problem }])
-    }
+    if (issue.code === 'unrecognized_keys')
+      for (const key of issue.keys.slice(0, MOST_FAULTS)) {
+        const unknown = nameOf([...path, key]) || '""'
+        found.set(unknown, { field: unknown, problem })
+      }
+    // a rule about a field's name comes after those of its value, and says more
+    else if (issue.code === 'custom' || !found.has(field))
+      found.set(field, field === '' ? { problem: `the request body ${problem}` } : { field, problem })
   }
-  const faults = faultsOfFirst(MOST_FAULTS, [...found.values()].flat(), (fault) => fault)
-  return [...faults, ...ignoredFaults(schema, body)]
+  return [...found.values()].slice(0, MOST_FAULTS)
 }
 
 /** Where unknown fields are ignored, one of them may be what is missing: the message names them. */
 function ignoredFaults(schema: z.ZodType, body: unknown): Fault[] {
   if (!(schema instanceof z.ZodObject) || schema.def.catchall !== undefined) return []
   const fields = Object.keys(schema.shape)
-  return faultsOfFirst(MOST_UNKNOWN, unknownIn(body, fields), (name) => ({
-    problem: `${printable(name) || '""'} ${notAmong(fields)}`,
-  }))
+  return (ignoredIn(body, fields) ?? []).map((name) => ({ problem: `${name || '""'} ${notAmong(fields)}` }))
 }
 
 /** Sends every error in one format, whether our code, the schemas, Fastify or PostgreSQL raised it. */
-export const failures = plugin(async (app) => {
+export function answerFailures(app: FastifyInstance): void {
   app.setValidatorCompiler<z.ZodType>(({ schema }) => (body: unknown) => {
     const { data, error } = schema.safeParse(body)
-    return error ? { error: invalidRequest(...faultsOf(error.issues, schema, body)) } : { value: data }
+    return error
+      ? { error: invalidRequest(...faultsOf(error.issues), ...ignoredFaults(schema, body)) }
+      : { value: data }
   })
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { status, code, message, headers, details } = toApiError(error, request)
@@ -113,25 +101,20 @@ export const failures = plugin(async (app) => {
   app.addHook('onRoute', ({ url, method }) => {
     methodsOf.set(url, (methodsOf.get(url) ?? []).concat(method))
   })
-  app.setNotFoundHandler((request) => {
-    throw unknownPath(pathOf(request.url))
+  app.setNotFoundHandler(() => {
+    throw unknownPath()
   })
   // before Fastify reads and checks the body
   app.addHook('onRequest', async (request) => {
     if (!request.is404) return
     await app.limitAddress(request)
-    const path = pathOf(request.url)
-    const methods = methodsOf.get(path)
-    throw methods === undefined ? unknownPath(path) : wrongMethod(request.method, methods)
+    const methods = methodsOf.get(pathOf(request.url))
+    throw methods === undefined ? unknownPath() : wrongMethod(request.method, methods)
   })
-})
-
-function unknownPath(path: string): ApiError {
-  return new ApiError(
-    'NOT_FOUND',
-    `There is no path ${printable(path)}. The reference at /docs lists all paths.`,
-  )
 }
+
+const unknownPath = () =>
+  new ApiError('NOT_FOUND', 'There is no such path. The reference at /docs lists all paths.')
 
 function wrongMethod(method: string, allowed: string[]): ApiError {
   // HEAD and OPTIONS come with the others
@@ -146,12 +129,9 @@ function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   if (error === request.raw.errored) return new ApiError('INVALID_PAYLOAD')
   if (isDatabaseAway(error) || error instanceof SealError) return unavailable()
   // the files of /console send it for a path outside of them
-  if (error.statusCode === 403) return unknownPath(pathOf(request.url))
-  return new ApiError(codeOfStatus(error.statusCode ?? 500))
-}
-
-function codeOfStatus(status: number): ErrorCode {
+  if (error.statusCode === 403) return unknownPath()
+  const { statusCode: status = 500 } = error
   const codes = Object.keys(errorCatalogue) as ErrorCode[]
   const known = codes.find((code) => errorCatalogue[code].status === status)
-  return known ?? (status >= 400 && status < 500 ? 'INVALID_PAYLOAD' : 'INTERNAL_ERROR')
+  return new ApiError(known ?? (status >= 400 && status < 500 ? 'INVALID_PAYLOAD' : 'INTERNAL_ERROR'))
 }

@@ -1,9 +1,8 @@
-import { type IncomingHttpHeaders, type IncomingMessage, maxHeaderSize, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, maxHeaderSize, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
-import plugin from 'fastify-plugin'
 import type { Logger } from 'pino'
-import { v7 as newUuid } from 'uuid'
+import { newUuid } from '../values.ts'
 import { errorCatalogue, type ErrorCode, failureBody, invalidPayload } from './errors.ts'
 
 /** Errors of Node's HTTP parser and of its request timeout. After any other error the peer cannot read a response. */
@@ -82,7 +81,6 @@ export function pathOf(target: string): string {
  * whole target, because the router and `pathOf` may differ in where the path begins.
  */
 export function readableUrl({ url = '/' }: { url?: string }): string {
-  if (!url.includes('%')) return url
   try {
     decodeURI(url.split(/[?#]/, 1)[0] ?? '')
     return url
@@ -91,29 +89,22 @@ export function readableUrl({ url = '/' }: { url?: string }): string {
   }
 }
 
-/** The maximum number of connections, and how long each may keep the API waiting, in milliseconds. */
-export interface ConnectionLimits {
-  /** Further connections are closed at once, without a response. */
-  maxConnections?: number
+/** How long a connection may keep the API waiting, in milliseconds. */
+export const connectionLimits = {
   /** For a TLS handshake. */
-  handshakeMs: number
-  /** For a whole request to arrive, from its first byte or, for the first one, from the connection. */
-  requestMs: number
-  /** Without progress in either direction, for example if a peer does not read its response. */
-  silenceMs: number
-  /** Between a response and the next request. Longer than the minute after which most proxies close their side. */
-  keepAliveMs: number
-  /** For requests in flight on shutdown. Responses take at most two seconds; this is for bodies that arrive slowly. */
-  stopMs: number
-}
-
-export const connectionLimits: ConnectionLimits = {
   handshakeMs: 10_000,
+  /** For a whole request to arrive, from its first byte or, for the first one, from the connection. */
   requestMs: 30_000,
+  /** Without progress in either direction, for example if a peer does not read its response. */
   silenceMs: 30_000,
+  /** Between a response and the next request. Longer than the minute after which most proxies close their side. */
   keepAliveMs: 72_000,
+  /** For requests in flight on shutdown. Responses take at most two seconds; this is for bodies that arrive slowly. */
   stopMs: 10_000,
 }
+
+/** Connections beyond `maxConnections` are closed at once, without a response. */
+export type ConnectionLimits = typeof connectionLimits & { maxConnections?: number }
 
 const BODY_LIMIT = 64 * 1024
 /** How often Node looks for requests that take too long. Its default of 30 s could double `requestMs`. */
@@ -144,11 +135,7 @@ export function createHttpServer({ log, limits, tls, isProxy }: Options): Fastif
     genReqId: () => newUuid(),
     bodyLimit: BODY_LIMIT,
     clientErrorHandler: answerClientError,
-    rewriteUrl(request: IncomingMessage) {
-      // what Fastify calls first: by an address with its port, each connection would be somebody else
-      forgetPorts(request.headers)
-      return readableUrl(request)
-    },
+    rewriteUrl: readableUrl,
     return503OnClosing: false,
     // Fastify would answer a longer one by itself; what is longer than Node's limit for headers does not come here
     routerOptions: { maxParamLength: maxHeaderSize },
@@ -168,21 +155,6 @@ export function createHttpServer({ log, limits, tls, isProxy }: Options): Fastif
   return app
 }
 
-/** An address without the port that some proxies add to it in X-Forwarded-For, as Azure’s Application Gateway does. */
-export function withoutPort(address: string): string {
-  const [, ipv4, ipv6] = /^(?:([\d.]+)|\[([\da-f:.]+)\]):\d+$/i.exec(address) ?? []
-  return ipv4 ?? ipv6 ?? address
-}
-
-function forgetPorts(headers: IncomingHttpHeaders): void {
-  const forwarded = headers['x-forwarded-for']
-  if (typeof forwarded === 'string' && forwarded.includes(':'))
-    headers['x-forwarded-for'] = forwarded
-      .split(',')
-      .map((address) => withoutPort(address.trim()))
-      .join(', ')
-}
-
 declare module 'fastify' {
   interface FastifyInstance {
     /** Goes on taking requests, and has each connection closed after its next answer, before `close` is called. */
@@ -191,11 +163,10 @@ declare module 'fastify' {
 }
 
 /**
- * Graceful shutdown: each connection ends with its next answer. `close` ends the idle ones at once.
- *
- * @param options.stopMs after which `close` ends all others, for peers that have sent half a request or nothing.
+ * Graceful shutdown: each connection ends with its next answer. `close` ends the idle ones at once, and all others after
+ * `stopMs`, for peers that have sent half a request or nothing.
  */
-export const gracefulClose = plugin<{ stopMs: number }>(async (app, { stopMs }) => {
+export function closeGracefully(app: FastifyInstance, stopMs: number): void {
   let draining = false
   app.decorate('drain', () => void (draining = true))
   app.addHook('preClose', async () => {
@@ -205,18 +176,12 @@ export const gracefulClose = plugin<{ stopMs: number }>(async (app, { stopMs }) 
   app.addHook('onSend', async (_request, reply) => {
     if (draining) reply.header('connection', 'close')
   })
-})
+}
 
 /** Responses hold personal data: they must not be cached, framed, sniffed, rendered as a page, or fetched without TLS. */
-const headers = {
+export const securityHeaders = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
   'strict-transport-security': 'max-age=31536000; includeSubDomains',
   'x-content-type-options': 'nosniff',
 }
-
-export const securityHeaders = plugin(async (app) => {
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.headers(headers)
-  })
-})

@@ -1,38 +1,34 @@
-import type { FastifyRequest } from 'fastify'
-import plugin from 'fastify-plugin'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError } from './errors.ts'
-
-const THROUGH_PROXY =
-  'Use HTTPS, at the public address of the service. This request came to its port over plain HTTP; if it had a key, others may have read it: ask us to replace it.'
-const PROXY_SAYS_NOTHING =
-  'The service cannot tell whether this request was sent over HTTPS, because its proxy sends no X-Forwarded-Proto: tell us.'
 
 /**
  * Rejects what others could have read on its way, before its key is looked at. Behind TLS proxies, plain HTTP is accepted
  * from these alone, and only if they say with X-Forwarded-Proto that the request came to them over HTTPS: a proxy that is
  * silent may also listen on port 80. Anyone may send a ping without a key, as balancers do.
  *
- * @param options.isProxy absent where there are no proxies: the API then serves TLS itself, or is a sandbox on loopback.
+ * @param isProxy absent where there are no proxies: the API then serves TLS itself, or is a sandbox on loopback.
  */
-export const httpsRequired = plugin<{ isProxy: ((address: string) => boolean) | undefined }>(
-  async (app, { isProxy }) => {
-    if (isProxy === undefined) return
-    app.addHook('onRequest', async (request) => {
-      const { socket } = request.raw
-      const isKeylessPing =
-        request.routeOptions.url === '/v1/ping' && request.headers.authorization === undefined
-      if (!isProxy(socket.remoteAddress ?? '')) {
-        if ('encrypted' in socket || isKeylessPing) return
-        throw new ApiError('HTTPS_REQUIRED', THROUGH_PROXY)
-      }
-      const ways = forwardedProtocols(request)
-      if (ways.some((way) => way !== 'https')) throw new ApiError('HTTPS_REQUIRED')
-      if (ways.length > 0 || isKeylessPing) return
+export function requireHttps(
+  app: FastifyInstance,
+  isProxy: ((address: string) => boolean) | undefined,
+): void {
+  if (isProxy === undefined) return
+  app.addHook('onRequest', async (request) => {
+    const { socket } = request.raw
+    const isKeylessPing =
+      request.routeOptions.url === '/v1/ping' && request.headers.authorization === undefined
+    if (!isProxy(socket.remoteAddress ?? '')) {
+      if ('encrypted' in socket || isKeylessPing) return
+      throw new ApiError('HTTPS_REQUIRED')
+    }
+    const ways = forwardedProtocols(request)
+    if (ways.length === 0) {
+      if (isKeylessPing) return
       request.log.error('The proxy sends no X-Forwarded-Proto: see “HTTPS” in docs/run.md.')
-      throw new ApiError('HTTPS_REQUIRED', PROXY_SAYS_NOTHING)
-    })
-  },
-)
+    }
+    if (ways.length === 0 || ways.some((way) => way !== 'https')) throw new ApiError('HTTPS_REQUIRED')
+  })
+}
 
 /** One for each proxy on the way: each may append to what earlier ones sent. */
 const forwardedProtocols = ({ headers }: FastifyRequest) =>

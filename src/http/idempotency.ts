@@ -8,7 +8,7 @@ import { Lead } from '../leads/lead.ts'
 import { Partner } from '../partners/partner.ts'
 import { open, type Place } from '../seal.ts'
 import { IDEMPOTENCY_KEY, type KeyedCall, storedKey } from '../values.ts'
-import { ApiError, invalidPayload } from './errors.ts'
+import { ApiError, invalidRequest } from './errors.ts'
 
 /** The `Idempotency-Key` of a request, kept 24 h with the answer that it got. */
 export const IdempotencyKey = defineEntity({
@@ -48,9 +48,8 @@ const freshSince = raw<Date>`now() - interval '24 hours'`
 /** A hash of what can be guessed would tell who the borrower is. A lead has one key at most. */
 export const requestHashPlace = (leadId: number): Place => `idempotency_keys:${leadId}:request_hash`
 
-interface NewKey extends Pick<KeyedRequest, 'partnerId' | 'call' | 'key'> {
-  /** Sealed, if it tells of a lead. */
-  requestHash: string
+/** With its `requestHash` sealed, if that tells of a lead. */
+interface NewKey extends KeyedRequest {
   response: string | RawBuilder<string>
   leadId: number | null
 }
@@ -143,14 +142,15 @@ export function keyedRequest(request: FastifyRequest, call: KeyedCall): KeyedReq
   return { partnerId: request.partnerId, call, key, requestHash: hashOf(request.body) }
 }
 
-const RULE = 'must have 1 to 255 visible ASCII characters'
-
 /** @throws {ApiError} if the header is there and not well-formed. */
 export function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
   const key = headers['idempotency-key']
   if (key === undefined) return undefined
   if (typeof key === 'string' && IDEMPOTENCY_KEY.test(key)) return key
-  throw invalidPayload(`The Idempotency-Key header ${RULE}.`, [{ field: 'Idempotency-Key', problem: RULE }])
+  throw invalidRequest({
+    field: 'Idempotency-Key',
+    problem: 'must have 1 to 255 visible ASCII characters',
+  })
 }
 
 /** An absent field and `null` are the same request, so a release that adds an optional field makes no conflicts. */

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { FastifyRequest } from 'fastify'
-import plugin from 'fastify-plugin'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError, invalidPayload } from './errors.ts'
 
 /** How many arrays and objects a JSON text from outside may have inside one another. */
@@ -24,18 +23,15 @@ export function isTooDeep(json: Uint8Array): boolean {
 }
 
 /** Accepts only JSON in UTF-8, and not nested too deep. Invalid bodies are rejected, never repaired. */
-export const jsonBody = plugin(async (app) => {
+export function acceptJson(app: FastifyInstance): void {
+  const read = async ({ headers }: FastifyRequest, bytes: Buffer) => {
+    if ((headers['content-encoding'] ?? 'identity') !== 'identity')
+      throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without Content-Encoding.')
+    return parse(bytes)
+  }
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async ({ headers }: FastifyRequest, bytes: Buffer) => {
-      if ((headers['content-encoding'] ?? 'identity') !== 'identity')
-        throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without Content-Encoding.')
-      return parse(bytes)
-    },
-  )
-})
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, read)
+}
 
 /** An empty body becomes `undefined`, for which the schema has a message. */
 function parse(bytes: Buffer): unknown {

@@ -37,30 +37,30 @@ const examplePayloads = {
   },
 }
 
-const sentAt = z.string().meta({ format: 'date-time', description: 'ISO 8601.' })
+const timestamp = z.string().meta({ format: 'date-time', description: 'ISO 8601.' })
 const sent = milestoneNames.filter((name) => milestones[name].webhook)
 
-/** The webhooks: one schema for each kind of payload. */
-const ofEvents = kindsOf(sent, 'MilestoneWebhookType').map(({ prefix, names, fields }) => {
-  const data = z
-    .object({
-      event_id: z.string().describe('The same as the header `webhook-id`.'),
-      ...eventShape,
-      ...fields,
-      lead_id: ofLead,
-      partner_lead_id: z.string().nullable().describe('As it was when the event was recorded.'),
-      sequence: webhookSequence,
-      environment,
-    })
-    .meta({ id: `${prefix}WebhookData` })
-  const schemaId = `${prefix}Webhook`
-  const timestamp = sentAt.describe('The same time as `created_at`, in ISO 8601.')
-  return {
-    schemaId,
-    names,
-    schema: z.object({ type: fields.event_name, timestamp, data }).meta({ id: schemaId }),
-  }
+/** A schema of requests to the endpoint, and its `data`. */
+const kindOf = (schemaId: string, names: string[], type: z.ZodType, data: z.ZodRawShape) => ({
+  schemaId,
+  names,
+  schema: z
+    .object({ type, timestamp, data: z.object(data).meta({ id: `${schemaId}Data` }) })
+    .meta({ id: schemaId }),
 })
+
+/** The webhooks: one schema for each kind of payload. */
+const ofEvents = kindsOf(sent, 'MilestoneWebhookType').map(({ prefix, names, fields }) =>
+  kindOf(`${prefix}Webhook`, names, fields.event_name, {
+    event_id: z.string().describe('The same as the header `webhook-id`.'),
+    ...eventShape,
+    ...fields,
+    lead_id: ofLead,
+    partner_lead_id: z.string().nullable().describe('As it was when the event was recorded.'),
+    sequence: webhookSequence,
+    environment,
+  }),
+)
 
 /** The requests that are no events. */
 const calls = [
@@ -76,21 +76,15 @@ const calls = [
       'A request of a certification. It is not an event. Those that must be refused are not signed correctly.',
   },
 ]
-const ofCalls = calls.map(({ type, schemaId }) => {
-  const data = z.object({ partner_id: ofPartner, environment }).meta({ id: `${schemaId}Data` })
-  const name = z.literal(type).describe('What the request is.')
-  return {
-    schemaId,
-    names: [type],
-    schema: z.object({ type: name, timestamp: sentAt, data }).meta({ id: schemaId }),
-  }
-})
+const ofCalls = calls.map(({ type, schemaId }) =>
+  kindOf(schemaId, [type], z.literal(type), { partner_id: ofPartner, environment }),
+)
 
 const kinds = [...ofEvents, ...ofCalls]
 const others = z
   .object({
     type: laterName(kinds.flatMap(({ names }) => names)),
-    timestamp: sentAt,
+    timestamp,
     data: z.record(z.string(), z.unknown()),
   })
   .meta({ id: 'OtherWebhook' })
@@ -111,45 +105,37 @@ const signing = {
     'When this attempt was sent, in seconds since 1970. Reject timestamps older than 5 minutes.',
   'webhook-signature': `One \`v1,<base64>\` for each active secret, separated by spaces: HMAC-SHA256 of \`<webhook-id>.<webhook-timestamp>.<body>\`, keyed with the secret (base64 after \`whsec_\`). Compute it over the raw body, and accept the webhook if one signature matches. The example is that of the example body without white space between its tokens, made with \`${EXAMPLE_SECRET}\`.`,
 }
-const replay = {
-  name: 'webhook-replay',
+const replay = 'Only `true`, if the webhook is sent again after it was settled.'
+
+const header = (name: string, description: string, required: boolean, example: string | undefined) => ({
+  name,
   in: 'header',
-  required: false,
-  description: '`true` if the webhook is sent again after it was settled; otherwise absent.',
+  required,
+  description,
   schema: { type: 'string' },
-  example: 'true',
-}
+  example,
+})
 
 /** A request to the partner's endpoint with an example, whose signature verifies with the example's secret. */
-function requestOf(type: string, description: string, body: string) {
-  const isEvent = type in milestones
-  const examples: Record<string, string> = signedHeaders({
+function requestOf(type: string, description: string, body: string, isEvent: boolean) {
+  const signed: Record<string, string> = signedHeaders({
     id: EVENT_ID,
     body,
     at: SENT_AT,
     secrets: [EXAMPLE_SECRET],
   })
-  const headers = Object.entries(signing).map(([name, about]) => ({
-    name,
-    in: 'header',
-    required: true,
-    description: about,
-    schema: { type: 'string' },
-    example: examples[name],
-  }))
-  const schema = {
-    $ref: refTo(kinds.find(({ names }) => names.some((name) => name === type))?.schemaId ?? ''),
-  }
+  const { schemaId = '' } = kinds.find(({ names }) => names.includes(type)) ?? {}
+  const content = { schema: { $ref: refTo(schemaId) }, example: JSON.parse(body) as unknown }
   const post = {
     operationId: `webhook_${type.replaceAll('.', '_')}`,
     summary: type,
     description,
     security: [],
-    parameters: [...headers, ...(isEvent ? [replay] : [])],
-    requestBody: {
-      required: true,
-      content: { 'application/json': { schema, example: JSON.parse(body) as unknown } },
-    },
+    parameters: [
+      ...Object.entries(signing).map(([name, about]) => header(name, about, true, signed[name])),
+      ...(isEvent ? [header('webhook-replay', replay, false, 'true')] : []),
+    ],
+    requestBody: { required: true, content: { 'application/json': content } },
     responses: {
       200: {
         description: `Received. Respond within ${REQUEST_LIMIT_MS / 1000} seconds; any status other than 2xx is retried for days.`,
@@ -166,13 +152,10 @@ export const webhooks: Record<string, object> = Object.fromEntries([
     const { meaning, payload } = milestones[eventName]
     const eventPayload = payload === null ? null : examplePayloads[payload]
     const body = webhookBody({ ...exampleFacts, eventName, eventPayload, sequence: index + 1 })
-    return requestOf(eventName, `${meaning.replace(/^./, (first) => first.toUpperCase())}.`, body)
+    return requestOf(eventName, `${meaning.replace(/^./, (first) => first.toUpperCase())}.`, body, true)
   }),
-  ...calls.map(({ type, description }) =>
-    requestOf(
-      type,
-      description,
-      serviceCallBody(type, EXAMPLE_DATE, { partner_id: 1, environment: 'sandbox' }),
-    ),
-  ),
+  ...calls.map(({ type, description }) => {
+    const body = serviceCallBody(type, EXAMPLE_DATE, { partner_id: 1, environment: 'sandbox' })
+    return requestOf(type, description, body, false)
+  }),
 ])

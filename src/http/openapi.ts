@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import scalar from '@scalar/fastify-api-reference'
-import plugin from 'fastify-plugin'
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Environment } from '../values.ts'
 import { webhooks } from './openapi-webhooks.ts'
@@ -66,7 +66,7 @@ const baseOf = (environment: Environment) => ({
 })
 
 /** GET /v1/openapi.json: the routes and their schemas in OpenAPI 3.1. GET /docs/: the reference for people. */
-export const openapi = plugin<{ environment: Environment }>(async (app, { environment }) => {
+export async function describeApi(app: FastifyInstance, environment: Environment): Promise<void> {
   let text: string | undefined
   app.get('/v1/openapi.json', {
     onRequest: (request) => app.limitAddress(request),
@@ -92,7 +92,7 @@ export const openapi = plugin<{ environment: Environment }>(async (app, { enviro
       },
     },
   })
-})
+}
 
 interface Found {
   openapiObject: {

@@ -25,9 +25,7 @@ const fieldProblem = z
   .object({
     field: z
       .string()
-      .describe(
-        'The path of the field as you sent it, such as `email` or `event_payload.experian_gain`, or the name of a header.',
-      ),
+      .describe('Its path as you sent it, such as `event_payload.experian_gain`, or the name of a header.'),
     problem: z
       .string()
       .describe(
@@ -44,21 +42,12 @@ z.object({
     fields: z
       .array(fieldProblem)
       .optional()
-      .describe(
-        'Of each `INVALID_PAYLOAD`, and of no other error: the fields that are wrong. Empty if no field is, for example if the body is no JSON.',
-      ),
+      .describe('Of `INVALID_PAYLOAD`: the fields that are wrong. Empty if, say, the body is no JSON.'),
     next: z
       .string()
       .optional()
-      .describe(
-        'Only of list-events, when it cannot go on from `after`: the cursor to send as `after` instead.',
-      ),
-    lead_id: z
-      .int()
-      .optional()
-      .describe(
-        'Of a 409 or a 422 about a lead: that lead. Of an `IDEMPOTENCY_CONFLICT`, the lead that was created with the key.',
-      ),
+      .describe('Of list-events, when it cannot go on from `after`: the cursor to send instead.'),
+    lead_id: z.int().optional().describe('Of a 409 or a 422 about a lead: that lead.'),
   }),
 }).meta({ id: 'Failure', description: 'The body of every error response.' })
 
@@ -77,8 +66,7 @@ export const commonHeaders = {
     example: 30,
   },
   'Idempotent-Replayed': {
-    description:
-      '`true` if this is the response to an earlier request with the same `Idempotency-Key`; else absent.',
+    description: 'Only `true`, if this is the response to an earlier request with the same key.',
     required: false,
     schema: { type: 'string', const: 'true' },
   },
@@ -122,20 +110,19 @@ export const failureResponses = Object.fromEntries(
   codes.map((each) => [each, failureOf([new ApiError(each)])]),
 )
 
-/** The error responses of an operation by status: the shared ones, and `errors` in their place or beside them. */
+/** The error responses of an operation by status: those of `errors`, and the shared ones of all other statuses. */
 function failuresOf(errors: readonly ApiError[], hasBody: boolean): Record<string, object> {
   const shared = [...everywhere, ...(hasBody ? withBody : [])].map((each) => new ApiError(each))
-  // a later one of the same code says more
-  const byCode = new Map([...shared, ...errors].map((error) => [error.code, error]))
-  const byStatus = Map.groupBy(byCode.values(), ({ status }) => status)
-  return Object.fromEntries(Array.from(byStatus, ([status, found]) => [status, sharedOr(found)]))
+  const byStatus = (all: readonly ApiError[]) => Map.groupBy(all, ({ status }) => status)
+  const found = new Map([...byStatus(shared), ...byStatus(errors)])
+  return Object.fromEntries(Array.from(found, ([status, all]) => [status, sharedOr(all)]))
 }
 
 /** A reference to the shared response, if it says all that there is to say. */
 function sharedOr(errors: readonly ApiError[]): object {
-  const [only] = errors
-  const isShared = errors.length === 1 && only?.message === errorCatalogue[only?.code ?? 'NOT_FOUND'].message
-  return isShared ? { $ref: `#/components/responses/${only.code}` } : failureOf(errors)
+  const [{ code: only, message } = new ApiError('NOT_FOUND'), ...more] = errors
+  const isShared = more.length === 0 && message === errorCatalogue[only].message
+  return isShared ? { $ref: `#/components/responses/${only}` } : failureOf(errors)
 }
 
 declare module 'fastify' {

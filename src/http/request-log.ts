@@ -1,5 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import plugin from 'fastify-plugin'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ObserveRequest } from '../observe/process-metrics.ts'
 import { referralId } from '../temporal/names.ts'
 
@@ -21,7 +20,7 @@ const SENDER_LEFT = 499
  * One log line and one measurement for each request, and its id in the response. No header, query or body is
  * logged: they hold keys and personal data.
  */
-export const requestLog = plugin<{ observeRequest: ObserveRequest }>(async (app, { observeRequest }) => {
+export function logRequests(app: FastifyInstance, observeRequest: ObserveRequest): void {
   app.decorateRequest('leadId', undefined)
   app.decorateRequest('eventId', undefined)
   app.decorateRequest('refusal', undefined)
@@ -60,7 +59,7 @@ export const requestLog = plugin<{ observeRequest: ObserveRequest }>(async (app,
       seconds: elapsedMs / 1000,
     })
   }
-})
+}
 
 /** The lead that a line is about, and the workflow to look at in the Web UI. */
 export const leadFields = ({ leadId }: FastifyRequest) =>

@@ -163,7 +163,7 @@ const toWire = (row: Row) => ({
 async function startOf(sql: Sql, partnerId: number, after: string | null | undefined): Promise<FeedPosition> {
   if (after === undefined || after === null || after === writeFeedCursor(BEGINNING)) return BEGINNING
   if (after === NOW) return (await lastEvent(sql, partnerId)) ?? BEGINNING
-  const place = readFeedCursor(after)
+  const place = readFeedCursor(after) ?? BEGINNING
   if (await hasPlace(sql, partnerId, place)) return place
   throw unknownPlace((await lastEvent(sql, partnerId, place)) ?? BEGINNING)
 }

@@ -7,8 +7,8 @@ import { fail, reasonOf } from '../fail.ts'
 interface Health {
   /** Why it is not ready, in a few words; `undefined` if it is. */
   findFault: () => Promise<string | undefined>
-  /** Why the service as a whole is not healthy: also what all processes share. By default the same. */
-  findSharedFault?: () => Promise<string | undefined>
+  /** Why the service as a whole is not healthy: also what all processes share. */
+  findSharedFault: () => Promise<string | undefined>
   /** The Prometheus registry of this process. */
   registry: { contentType: string; metrics(): Promise<string> }
 }
@@ -49,7 +49,7 @@ export async function startHealthServer(
 async function respond(
   path: string | undefined,
   response: ServerResponse,
-  { findFault, findSharedFault = findFault, registry }: Health,
+  { findFault, findSharedFault, registry }: Health,
 ): Promise<void> {
   const send = (status: number, text: string, type = 'text/plain') =>
     void response.writeHead(status, { 'content-type': type }).end(text)

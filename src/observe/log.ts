@@ -1,7 +1,6 @@
 import { hostname } from 'node:os'
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 import { leadOf } from '../temporal/names.ts'
-import type { TemporalOutage } from '../temporal/outage.ts'
 
 interface Options {
   /** Which code runs, so that a line of before a deployment is told from one after it. */
@@ -37,31 +36,23 @@ function withoutRow(error: Error) {
 
 const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
 
-/** What the SDK calls the fields that our own lines have too. */
-const names: Record<string, string> = {
-  workflowId: 'workflow_id',
-  workflowRunId: 'run_id',
-  runId: 'run_id',
-  workflowType: 'workflow_type',
-  activityType: 'activity_type',
-  attempt: 'activity_attempt',
-  taskQueue: 'task_queue',
-  durationMs: 'duration_ms',
-  error: 'err',
-}
-
+/** While Temporal is away, the SDK writes this several times a second. */
 const RETRIED = /^gRPC call \w+ retried \d+ times$/
+const QUIET_MS = 60_000
 
-/** Writes the lines of Temporal's SDK into our log: under our names for their fields, the others under `sdk`. */
-export function sdkLines(
-  log: Pick<Logger, (typeof levels)[keyof typeof levels]>,
-  outage: Pick<TemporalOutage, 'retried'>,
-) {
+/** Writes the lines of Temporal's SDK into our log; of an outage, one a minute, and the others as `debug`. */
+export function sdkLines(log: Pick<Logger, (typeof levels)[keyof typeof levels]>) {
+  let saidAt = Number.NEGATIVE_INFINITY
   return ({ level, message, meta }: SdkLine): void => {
-    if (RETRIED.test(message)) return outage.retried(sdkFields({ ...meta }), message)
+    const fields = sdkFields({ ...meta })
+    if (RETRIED.test(message)) {
+      if (performance.now() - saidAt < QUIET_MS) return log.debug(fields, message)
+      saidAt = performance.now()
+      return log.warn(fields, 'Temporal does not answer the worker; it tries again until Temporal does')
+    }
     // the one that waits for the other has none by design
     const ours = message.startsWith('No workflows registered') ? 'debug' : levels[level]
-    log[ours](sdkFields({ ...meta }), message)
+    log[ours](fields, message)
   }
 }
 
@@ -71,19 +62,13 @@ interface SdkLine {
   meta?: object
 }
 
-/** The lead too, so that one filter finds all of its lines. */
-function sdkFields(meta: Record<string, unknown>): Record<string, unknown> {
-  const fields: Record<string, unknown> = {}
-  const others: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries(meta)) {
-    const name = names[key]
-    if (name === undefined) others[key] = value
-    else fields[name] = value
-  }
-  const leadId = leadOf(String(fields.workflow_id))
+/** By our own names for the lead, its workflow and the error, so that one filter finds all lines. */
+function sdkFields({ workflowId, workflowRunId, runId, error, ...sdk }: Record<string, unknown>) {
   return {
-    ...(leadId !== undefined && { lead_id: leadId }),
-    ...fields,
-    ...(Object.keys(others).length > 0 && { sdk: others }),
+    lead_id: leadOf(String(workflowId)),
+    workflow_id: workflowId,
+    run_id: workflowRunId ?? runId,
+    err: error,
+    sdk,
   }
 }

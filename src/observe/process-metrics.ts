@@ -66,20 +66,12 @@ function registerCertificates(registry: Registry, certificates: Certificates): v
     registers: [registry],
     collect() {
       for (const [certificate, pem] of Object.entries(certificates)) {
-        const endsAt = pem === undefined ? undefined : endOf(pem)
-        if (endsAt !== undefined) gauge.set({ certificate }, (endsAt - Date.now()) / DAY_MS)
+        if (pem === undefined) continue
+        const endsAt = Date.parse(new X509Certificate(pem).validTo)
+        gauge.set({ certificate }, (endsAt - Date.now()) / DAY_MS)
       }
     },
   })
-}
-
-/** @returns `undefined` for what is no certificate: whoever uses it says so. */
-function endOf(pem: string | Buffer): number | undefined {
-  try {
-    return Date.parse(new X509Certificate(pem).validTo)
-  } catch {
-    return undefined
-  }
 }
 
 /** What API and worker have in common. */

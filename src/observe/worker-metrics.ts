@@ -17,27 +17,31 @@ const MESSAGES: Record<EndpointNotice['kind'], string> = {
   paused: 'an endpoint was paused',
 }
 
+/** Seconds; a request may take 15. */
+const ATTEMPT_BUCKETS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
+/** Retries go on for 72 hours. */
+const DELIVERY_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800, 7200, 28_800, 86_400, 259_200]
+
 /** The worker's metrics, in their own registry, and what counts and logs. That never throws and waits for nothing. */
 export function createWorkerMetrics(log: Logger) {
   const registry = new Registry()
-  const counter = (name: string, help: string, ...labelNames: string[]) =>
-    new Counter({ name, help, labelNames, registers: [registry] })
+  const registers = [registry]
+  const counter = (name: string, help: string, label: string) =>
+    new Counter({ name, help, labelNames: [label], registers })
+  const histogram = (name: string, help: string, buckets: number[]) =>
+    new Histogram({ name, help, buckets, registers })
   collectDefaultMetrics({ register: registry })
   const attempts = counter('referrals_webhook_attempts_total', 'Webhook requests by result', 'result')
-  const durations = new Histogram({
-    name: 'referrals_webhook_attempt_duration_seconds',
-    help: 'Duration of webhook requests',
-    // a request may take 15 seconds
-    buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
-    registers: [registry],
-  })
-  const delays = new Histogram({
-    name: 'referrals_event_delivery_seconds',
-    help: 'Time from the recording of an event until its endpoint took the webhook',
-    // retries go on for 72 hours
-    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800, 7200, 28_800, 86_400, 259_200],
-    registers: [registry],
-  })
+  const durations = histogram(
+    'referrals_webhook_attempt_duration_seconds',
+    'Duration of webhook requests',
+    ATTEMPT_BUCKETS,
+  )
+  const delays = histogram(
+    'referrals_event_delivery_seconds',
+    'Time from the recording of an event until its endpoint took the webhook',
+    DELIVERY_BUCKETS,
+  )
   const mails = counter('referrals_mails_total', 'Emails by outcome', 'outcome')
   const failures = counter('referrals_activity_failures_total', 'Activities that failed', 'activity')
   const events = counter('referrals_events_recorded_total', 'Events that the worker recorded', 'event')
@@ -50,7 +54,7 @@ export function createWorkerMetrics(log: Logger) {
     name: 'referrals_schedule_last_end_timestamp_seconds',
     help: 'When this worker last came to the end of what a schedule starts',
     labelNames: ['schedule'],
-    registers: [registry],
+    registers,
   })
   // an alert on an increase needs the zero before the first
   for (const kind of Object.keys(MESSAGES)) notices.inc({ kind }, 0)
@@ -90,31 +94,26 @@ export function createWorkerMetrics(log: Logger) {
 type Attempted = Pick<AttemptOutcome, 'ok' | 'status' | 'errorCode' | 'durationMs'>
 export type WorkerObserver = ReturnType<typeof createWorkerMetrics>['observe']
 
-/**
- * Registers the gauges of what waits. They are read on a scrape, at most once in five seconds, and have no value while
- * they cannot be read.
- */
-export function registerBacklog(registry: Registry, read: () => Promise<Backlog>): void {
-  const latest = cached(read)
-  const gauge = (name: string, help: string, count: Exclude<keyof Backlog, 'endpoints'>) =>
-    registerGauge(registry, name, help, async () => (await latest())?.[count])
-  gauge('referrals_deliveries_due', 'Webhooks that should be sent now', 'due')
-  gauge('referrals_deliveries_held', 'Open webhooks to paused endpoints', 'held')
-  gauge(
-    'referrals_delivery_oldest_due_seconds',
-    'How long the oldest due webhook has been due',
-    'oldestDueSeconds',
-  )
-  gauge(
+/** Gauges of what waits, and what is read for each. */
+const backlogGauges: Record<Exclude<keyof Backlog, 'endpoints'>, [name: string, help: string]> = {
+  due: ['referrals_deliveries_due', 'Webhooks that should be sent now'],
+  held: ['referrals_deliveries_held', 'Open webhooks to paused endpoints'],
+  oldestDueSeconds: ['referrals_delivery_oldest_due_seconds', 'How long the oldest due webhook has been due'],
+  oldestUndeliveredSeconds: [
     'referrals_delivery_oldest_undelivered_seconds',
     'Age of the oldest open webhook',
-    'oldestUndeliveredSeconds',
-  )
-  gauge(
+  ],
+  oldestUnstartedSeconds: [
     'referrals_lead_oldest_unstarted_seconds',
     'How long the oldest lead has had no workflow',
-    'oldestUnstartedSeconds',
-  )
+  ],
+}
+
+/** Registers them: read on a scrape, at most once in five seconds, without a value while they cannot be read. */
+export function registerBacklog(registry: Registry, read: () => Promise<Backlog>): void {
+  const latest = cached(read)
+  for (const [count, [name, help]] of Object.entries(backlogGauges))
+    registerGauge(registry, name, help, async () => (await latest())?.[count as keyof typeof backlogGauges])
   const endpoints: Gauge<'state'> = new Gauge({
     name: 'referrals_endpoints',
     help: 'Endpoints by state',
@@ -131,20 +130,14 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
 type Settings = Pick<Config<'worker'>, 'METRICS_HOST' | 'TEMPORAL_METRICS_PORT'>
 
 /** Where Temporal's SDK serves its own metrics, if it does, under the names that Prometheus and Temporal's dashboards use. */
-export function sdkMetrics({ METRICS_HOST, TEMPORAL_METRICS_PORT: port }: Settings) {
+export function sdkMetrics({ METRICS_HOST: host, TEMPORAL_METRICS_PORT: port }: Settings) {
   if (port === undefined) return undefined
   return {
-    bindAddress: `${addressOf(METRICS_HOST)}:${port}`,
+    bindAddress: `${isIPv6(host) ? `[${host}]` : host}:${port}`,
     countersTotalSuffix: true,
     unitSuffix: true,
     useSecondsForDurations: true,
   }
-}
-
-/** The SDK takes no names. */
-function addressOf(host: string): string {
-  if (host === 'localhost') return '127.0.0.1'
-  return isIPv6(host) ? `[${host}]` : host
 }
 
 /** Counts activities that fail, by their type: one that only has to wait says so, and does not count. */

@@ -1,5 +1,4 @@
-import type { FastifyRequest } from 'fastify'
-import plugin from 'fastify-plugin'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { Sql } from '../database/sql.ts'
 import { ApiError, unavailable } from '../http/errors.ts'
@@ -36,7 +35,7 @@ export const CACHE_MS = 1000
 const CACHED_KEYS = 10_000
 
 /** Checks API keys. All refused requests get the same response, but for a key of the other environment. */
-export const authentication = plugin<Options>(async (app, { sql, environment, isDatabaseReady }) => {
+export function authenticateKeys(app: FastifyInstance, { sql, environment, isDatabaseReady }: Options): void {
   const lru = <Key extends string | number, Value extends object | true>(ttl: number) =>
     new LRUCache<Key, Value>({ max: CACHED_KEYS, ttl, ttlResolution: 0 })
   const owners = lru<string, Promise<KeyOwner>>(CACHE_MS)
@@ -113,4 +112,4 @@ export const authentication = plugin<Options>(async (app, { sql, environment, is
     if (accepted !== undefined && performance.now() - accepted.at >= CACHE_MS)
       await lookUp(request, accepted.hash)
   })
-})
+}

@@ -1,6 +1,5 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import plugin from 'fastify-plugin'
 import { retryLater } from '../http/errors.ts'
 import { MINUTE_MS } from '../values.ts'
 
@@ -31,7 +30,7 @@ const unlimited: Count = async () => ({ isAllowed: true, key: '' })
  * requests; 0 means no limit. Partners behind one address do not share a limit. Counters are per process and kept
  * for the 5,000 most recent partners or addresses.
  */
-export const rateLimits = plugin<{ perMinute: number }>(async (app, { perMinute }) => {
+export async function limitRates(app: FastifyInstance, perMinute: number): Promise<void> {
   await app.register(rateLimit, { global: false })
   const counter = (max: number, keyGenerator?: (request: FastifyRequest) => string | number): Count => {
     if (max === 0) return unlimited
@@ -46,7 +45,7 @@ export const rateLimits = plugin<{ perMinute: number }>(async (app, { perMinute 
     const state = await refusals(request, { increment: false })
     if (!state.isAllowed && state.remaining === 0) throw rateLimited(state.ttlInSeconds)
   })
-})
+}
 
 const limit =
   (count: Count): Limit =>

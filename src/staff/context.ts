@@ -59,7 +59,11 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
   /** The deployment's id; rejects when the database is of the other environment. */
   const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT))
   const { client, guard } = createTemporalClient(temporal, { deployment })
-  const { ENCRYPTION_KEY: keys } = config
+  const compared = async () => {
+    const { ENCRYPTION_KEY: given } = config
+    if (given === undefined) throw new Refusal(NO_KEY)
+    return { given, ...(await compareKeys(sql, given)) }
+  }
   return {
     config,
     sql,
@@ -74,19 +78,17 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     resends: createResends(client),
     /** To open what is sealed; rejects when a key is missing under which data is stored. */
     openingKeys: async (): Promise<readonly Buffer[]> => {
-      if (keys === undefined) throw new Refusal(NO_KEY)
-      const { remedy } = await compareKeys(sql, keys)
+      const { given, remedy } = await compared()
       if (remedy !== undefined) throw new Refusal(remedy)
-      return keys
+      return given
     },
     /** To seal, too: rejects unless API and worker have the newest key, or nothing is sealed yet. */
     encryptionKeys: async (): Promise<readonly Buffer[]> => {
-      if (keys === undefined) throw new Refusal(NO_KEY)
-      const { unknown, isFirst } = await compareKeys(sql, keys)
+      const { given, unknown, isFirst } = await compared()
       if (unknown !== undefined && isFirst !== true) throw new Refusal(notYetInUse(unknown))
-      const remedy = await lackingKeys(sql, keys)
+      const remedy = await lackingKeys(sql, given)
       if (remedy !== undefined) throw new Refusal(remedy)
-      return keys
+      return given
     },
     /** Runs `work` in one transaction, which calls nothing but PostgreSQL. */
     change: async <Result>(work: (change: Change) => Promise<Result>): Promise<Result> =>

@@ -9,7 +9,7 @@ import { addEncryptionCommands } from '../privacy/encryption.ts'
 import { addPrivacyCommands } from '../privacy/staff.ts'
 import { addWorkflowCommands } from '../temporal/staff.ts'
 import { STAFF_NAME } from '../values.ts'
-import { printable, type Write } from './answer.ts'
+import type { Write } from './answer.ts'
 import { matching } from './arguments.ts'
 import { addAttentionCommand } from './attention.ts'
 import { openContext, type Run } from './context.ts'
@@ -58,17 +58,9 @@ export function staffProgram(run: Run, output: OutputConfiguration = {}): Comman
     .showSuggestionAfterError(false)
     .exitOverride()
     // before the commands, which inherit it
-    .configureOutput({ ...output, outputError: (text, write) => write(usageError(text)) })
+    .configureOutput(output)
   for (const add of commands) add(program, run)
   return program
-}
-
-function usageError(text: string): string {
-  const line = printable(text)
-    .trim()
-    .replace(/^error: /, '')
-    .replace(/^command-argument value (.*) is invalid for argument '([^']+)'/, '$1 is not valid as <$2>')
-  return `${line.charAt(0).toUpperCase()}${line.slice(1)}${/[.?]$/.test(line) ? '' : '.'} Add --help for usage.\n`
 }
 
 const USAGE_ERROR = 2

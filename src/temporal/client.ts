@@ -7,7 +7,6 @@ import {
   makeGrpcRetryInterceptor,
   type WorkflowClientInterceptor,
 } from '@temporalio/client'
-import { TypedSearchAttributes } from '@temporalio/common'
 import type { Logger } from 'pino'
 import type { TemporalSettings } from '../config.ts'
 import { leadOf } from './names.ts'
@@ -17,53 +16,33 @@ import {
   type GuardOptions,
   type NamespaceGuard,
 } from './namespace-guard.ts'
-import { attributeKeys } from './search-attributes.ts'
 
 interface Started {
   workflowType: string
-  options: Pick<CompiledWorkflowOptions, 'workflowId' | 'memo' | 'typedSearchAttributes'>
+  options: Pick<CompiledWorkflowOptions, 'workflowId' | 'memo'>
 }
 
 /** A line in the log for each workflow that the process asks Temporal to start, whatever asks for it. */
 function loggedStarts(log: Pick<Logger, 'info'>): WorkflowClientInterceptor {
-  async function logged<Output>(
-    call: 'start' | 'signal_with_start' | 'update_with_start',
-    { workflowType, options: { workflowId, memo, typedSearchAttributes: attributes } }: Started,
-    work: Promise<Output>,
-    runOf: (output: Output) => string,
-  ): Promise<Output> {
-    const began = performance.now()
-    const tell = (outcome: { outcome: 'running' | 'failed'; run_id?: string }) => {
-      const fields = {
-        partner_id:
-          attributes instanceof TypedSearchAttributes ? attributes.get(attributeKeys.PartnerId) : undefined,
-        lead_id: leadOf(workflowId),
-        workflow_id: workflowId,
-        workflow_type: workflowType,
-        call,
-        ...outcome,
-        duration_ms: Math.round((performance.now() - began) * 10) / 10,
-        request_id: memo?.request_id,
-      }
-      log.info(fields, 'start')
+  async function logged<Output>({ workflowType, options }: Started, work: Promise<Output>): Promise<Output> {
+    const tell = (outcome: 'running' | 'failed') => {
+      const { workflowId: workflow_id, memo } = options
+      const about = { lead_id: leadOf(workflow_id), workflow_id, workflow_type: workflowType }
+      log.info({ ...about, outcome, request_id: memo?.request_id }, 'start')
     }
-    try {
-      const output = await work
-      tell({ outcome: 'running', run_id: runOf(output) })
-      return output
-    } catch (error) {
-      tell({ outcome: 'failed' })
-      throw error
-    }
+    return work.then(
+      (output) => (tell('running'), output),
+      (error: unknown) => {
+        tell('failed')
+        throw error
+      },
+    )
   }
   return {
-    startWithDetails: async (input, next) => logged('start', input, next(input), ({ runId }) => runId),
-    signalWithStart: async (input, next) => logged('signal_with_start', input, next(input), String),
-    async startUpdateWithStart(input, next) {
-      const { workflowType, workflowStartOptions: options } = input
-      const runOf = (output: Awaited<ReturnType<typeof next>>) => output.workflowExecution.runId ?? ''
-      return logged('update_with_start', { workflowType, options }, next(input), runOf)
-    },
+    startWithDetails: async (input, next) => logged(input, next(input)),
+    signalWithStart: async (input, next) => logged(input, next(input)),
+    startUpdateWithStart: async (input, next) =>
+      logged({ ...input, options: input.workflowStartOptions }, next(input)),
   }
 }
 

@@ -84,29 +84,23 @@ export function createNamespaceGuard(
 ): NamespaceGuard {
   let checkedAt = Number.NEGATIVE_INFINITY
   let checking: Promise<void> | undefined
-  let said: string | undefined
-
-  /** Logs a failure once, however many calls meet it. */
-  function sayOnce(level: 'warn' | 'error', line: string): void {
-    if (said !== line) log?.[level](line)
-    said = line
-  }
+  /** What the log has: each state is told once, however many calls meet it. */
+  let told: 'ours' | 'unmarked' | 'lost' = 'ours'
 
   async function check(): Promise<void> {
     const id = await deployment()
     const claim = () => claimNamespace(connection.workflowService, namespace, id)
-    try {
-      const outcome = await connection.withDeadline(Date.now() + CALL_LIMIT_MS, claim)
-      if (outcome === 'unmarked')
-        sayOnce(
-          'warn',
-          `Temporal does not let this service mark the namespace ${namespace} as its own: no other deployment may use it.`,
-        )
-      else said = undefined
-    } catch (error) {
-      if (error instanceof OtherDeployment) sayOnce('error', error.message)
+    const claimed = connection.withDeadline(Date.now() + CALL_LIMIT_MS, claim)
+    const state = await claimed.catch((error: unknown) => {
+      if (error instanceof OtherDeployment && told !== 'lost') log?.error(error.message)
+      if (error instanceof OtherDeployment) told = 'lost'
       throw error
-    }
+    })
+    if (state === 'unmarked' && told !== state)
+      log?.warn(
+        `Temporal does not let this service mark the namespace ${namespace} as its own: no other deployment may use it.`,
+      )
+    told = state
     checkedAt = performance.now()
   }
 

@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url'
-import type { Client } from '@temporalio/client'
 import type { Config } from '../config.ts'
 import { LEASE_MS } from '../deliveries/delivery-states.ts'
 import { DELIVERIES_QUEUE, SCORES_QUEUE, TASK_QUEUE } from './names.ts'
@@ -54,8 +53,6 @@ export const deliveriesWorkerOptions = (settings: Version) => ({
 const SCORES = { ofProvider: 20, madeUp: 4 }
 /** Temporal's own default. It is said, so that it takes the place of a former limit. */
 const NO_LIMIT = 100_000
-/** Percent of the workflows. */
-const ALL = 100
 
 /** What asks the score provider: see `SCORES_QUEUE`. */
 export const scoresWorkerOptions = (
@@ -69,47 +66,11 @@ export const scoresWorkerOptions = (
 })
 
 /** Leads outlive every version, so each continues with the current one at its next task. */
-function versioning(settings: Version) {
-  const version = versionOf(settings)
-  return (
-    version && {
-      workerDeploymentOptions: {
-        version,
-        useWorkerVersioning: true as const,
-        defaultVersioningBehavior: 'AUTO_UPGRADE' as const,
-      },
-    }
-  )
-}
-
-/** A worker's version for Worker Versioning; `undefined` without a build id. Each namespace has one deployment. */
-function versionOf({ TEMPORAL_WORKER_BUILD_ID: buildId }: Version) {
-  return buildId === undefined ? undefined : { deploymentName: 'referrals', buildId }
-}
-
-const CALL_LIMIT_MS = 2000
-const WORKFLOW_TASKS = 1
-
-/**
- * Why a worker gets no work, with the command that changes it; `undefined` if its version is current, or ramps. The task
- * queue is asked, which learns of a change a moment after the deployment. Rejects while Temporal does not say.
- */
-export async function idleReason(client: Client, settings: Version): Promise<string | undefined> {
-  const { namespace } = client.options
-  const request = { namespace, taskQueue: { name: TASK_QUEUE }, taskQueueType: WORKFLOW_TASKS }
-  const { versioningInfo: routing } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, async () =>
-    client.workflowService.describeTaskQueue(request),
-  )
-  const own = versionOf(settings)
-  const { currentDeploymentVersion: current, rampingDeploymentVersion: ramping } = routing ?? {}
-  const share = routing?.rampingVersionPercentage ?? 0
-  const isOwn = (version: typeof current) =>
-    (version?.buildId || undefined) === own?.buildId &&
-    (version?.deploymentName || undefined) === own?.deploymentName
-  if (isOwn(current) ? share < ALL || isOwn(ramping) : share > 0 && isOwn(ramping)) return undefined
-  const name = own?.deploymentName ?? (current?.deploymentName || ramping?.deploymentName)
-  const [who, which] = own
-    ? [`version ${own.buildId} of ${own.deploymentName}`, `--build-id ${own.buildId}`]
-    : ['a worker without a version', '--unversioned']
-  return `${who} gets no work, because another one is current or ramps at 100 percent: temporal worker deployment set-current-version --yes --deployment-name ${name} ${which}`
-}
+const versioning = ({ TEMPORAL_WORKER_BUILD_ID: buildId }: Version) =>
+  buildId !== undefined && {
+    workerDeploymentOptions: {
+      version: { deploymentName: 'referrals', buildId },
+      useWorkerVersioning: true as const,
+      defaultVersioningBehavior: 'AUTO_UPGRADE' as const,
+    },
+  }

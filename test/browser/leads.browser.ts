@@ -238,7 +238,7 @@ describe('a new lead in the console', () => {
     expect(await problem.textContent()).toMatch(/must be/)
     expect(await tab.getByLabel('Email').getAttribute('aria-describedby')).toBe('email-problem')
     expect(await tab.getByLabel('Email').getAttribute('aria-invalid')).toBe('true')
-    expect(await tab.locator('#phone-problem').textContent()).toMatch(/^may contain only .*, but it has /)
+    expect(await tab.locator('#phone-problem').textContent()).toMatch(/^may contain only /)
     expect(await tab.getByLabel('First name').getAttribute('aria-invalid')).toBe('false')
     expect(await tab.locator('#fico_range-problem').count()).toBe(1)
     await tab.getByRole('button', { name: 'Another borrower' }).click()

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import { describe, expect, it } from '@jest/globals'
-import { v7 as uuidv7 } from 'uuid'
+import { newUuid } from '../../src/values.ts'
 import { until } from '../support/until.ts'
 import { openTab } from './browser.ts'
 import { useStage } from './console.ts'
@@ -9,7 +9,7 @@ const SECONDS_MS = 1000
 
 /** Of a lead that nobody has. */
 const eventNumber = (number: number) => ({
-  event_id: `evt_${uuidv7()}`,
+  event_id: `evt_${newUuid()}`,
   event_name: 'client_engaged_in_chat',
   event_payload: null,
   created_at: '2026-03-09 10:30:00',

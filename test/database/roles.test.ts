@@ -1,13 +1,17 @@
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { connect } from '../../src/database/orm.ts'
 import { applyRoles } from '../../src/database/schema.ts'
 import { type Sql, sqlOf } from '../../src/database/sql.ts'
+import { unprivilegedUser } from '../../src/embedded/postgres.ts'
 import { atEnd } from '../support/at-end.ts'
 import { freshDatabase } from '../support/database.ts'
 import { ownPostgres } from '../support/own-postgres.ts'
 import { runToEnd } from '../support/processes.ts'
 import { createDatabase, withDatabase } from '../support/template-database.ts'
+import { makeCertificate } from '../webhooks/certificate.ts'
 
 async function execute(url: string, statement: string): Promise<unknown[]> {
   const orm = await connect(url)
@@ -46,8 +50,13 @@ describe('the service’s role', () => {
   })
 })
 
+/** A server of this file's own, whose roles and settings it may change. */
+let ownerUrl: string
+beforeAll(async () => {
+  ownerUrl = (await ownPostgres()).url
+}, 60_000)
+
 describe('migrate', () => {
-  let ownerUrl: string
   const as = (user: string, password: string) =>
     Object.assign(new URL(ownerUrl), { username: user, password }).href
   const service = (password: string) => as('referrals_service', password)
@@ -58,10 +67,6 @@ describe('migrate', () => {
       DATABASE_URL: service('first'),
       ...given,
     })
-
-  beforeAll(async () => {
-    ownerUrl = (await ownPostgres()).url
-  })
 
   it('makes the roles, and gives the service the password of its URL', async () => {
     expect(await migrate()).toMatchObject({ code: 0, stderr: '' })
@@ -80,22 +85,12 @@ describe('migrate', () => {
 
   it.each([
     [
-      'DATABASE_URL names another role',
-      async () => ({ DATABASE_URL: as('other', 'x') }),
-      /must name the role referrals_service/,
-    ],
-    [
       'it gets the service’s login only',
       async () => {
         await createDatabase(ownerUrl, 'empty')
         return { MIGRATION_DATABASE_URL: '', DATABASE_URL: withDatabase(service('second'), 'empty') }
       },
       /set MIGRATION_DATABASE_URL/,
-    ],
-    [
-      'the database is not there',
-      async () => ({ MIGRATION_DATABASE_URL: withDatabase(ownerUrl, 'missing') }),
-      /does not exist\. Create it first: see .*run\.md\n$/,
     ],
     [
       'the owner may not make roles that are missing',
@@ -112,5 +107,59 @@ describe('migrate', () => {
     const { code, stderr } = await migrate(await given())
     expect([code, stderr]).toEqual([1, expect.stringMatching(says)])
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+})
+
+describe('a connection to PostgreSQL', () => {
+  const { cert, key } = makeCertificate({ host: 'localhost' })
+  let url: URL
+  let authority: string
+
+  /** Gives a server that runs a certificate of its own; it has none at first. */
+  beforeAll(async () => {
+    url = new URL(ownerUrl)
+    url.hostname = 'localhost'
+    const folder = mkdtempSync('/tmp/referrals-postgres-tls-')
+    atEnd(async () => rmSync(folder, { recursive: true }))
+    const owner = unprivilegedUser()
+    const write = (name: string, content: string) => {
+      const file = path.join(folder, name)
+      writeFileSync(file, content, { mode: 0o600 })
+      if (owner) chownSync(file, owner.uid, owner.gid)
+      return file
+    }
+    if (owner) chownSync(folder, owner.uid, owner.gid)
+    authority = write('server.crt', cert)
+    const orm = await connect(url.href)
+    for (const [setting, value] of Object.entries({
+      ssl_cert_file: authority,
+      ssl_key_file: write('server.key', key),
+      ssl: 'on',
+    }))
+      await orm.em.getConnection().execute(`alter system set ${setting} = '${value}'`)
+    await raw`select pg_reload_conf()`.execute(sqlOf(orm))
+    await orm.close()
+  })
+
+  /** Whether it is encrypted; an error's message when there is none. */
+  async function connectionWith(query: string): Promise<boolean | string> {
+    const orm = await connect(`${url.href}${query.replace('AUTHORITY', encodeURIComponent(authority))}`)
+    try {
+      const { rows } = await raw<{ ssl: boolean }>`
+        select ssl from pg_stat_ssl where pid = pg_backend_pid()`.execute(sqlOf(orm))
+      return rows[0]?.ssl ?? 'nothing is known of it'
+    } catch (error) {
+      return (error as Error).message
+    } finally {
+      await orm.close()
+    }
+  }
+
+  it.each([
+    ['?sslmode=verify-full&sslrootcert=AUTHORITY', true],
+    ['?sslmode=require', expect.stringMatching(/self-signed certificate/)],
+    ['?sslmode=disable', false],
+  ])('with %s is encrypted, refused or plain: %j', async (query, expected) => {
+    expect(await connectionWith(query)).toEqual(expected)
   })
 })

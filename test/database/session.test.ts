@@ -46,7 +46,8 @@ describe('a session', () => {
 
   it('keeps the settings that DATABASE_URL gives', async () => {
     const address = new URL(url)
-    address.searchParams.set('options', '-c lock_timeout=77 -c application_name=ours')
+    address.searchParams.set('lock_timeout', '77')
+    address.searchParams.set('application_name', 'ours')
     const sql = await open(workerPatience, address.href)
     expect(await settingsOf(sql, ['lock_timeout', 'application_name', 'tcp_user_timeout'])).toEqual({
       lock_timeout: '77',

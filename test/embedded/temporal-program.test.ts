@@ -1,6 +1,5 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import {
   chmodSync,
   existsSync,
@@ -17,13 +16,11 @@ import { beforeEach, expect, jest, test } from '@jest/globals'
 import { findTemporal } from '../../src/embedded/temporal-program.ts'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { until } from '../support/until.ts'
 
 const official = 'temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)'
 // Ports below 1024 are root's: nobody listens here.
 const platform = `${process.platform} ${process.arch}`
 const nobody = { address: 'http://127.0.0.1:999/download', checksums: { [platform]: '00' } }
-const source = path.join(import.meta.dirname, '../../src/embedded/temporal-program.ts')
 let folder: string
 let cacheFolder: string
 /** Has what is used here, and no Python. */
@@ -58,14 +55,6 @@ function fakePython(line: string): string {
   writeFileSync(path.join(folder, 'shebang'), '#!/bin/sh\n')
   writeFileSync(python, `#!/bin/sh\nif [ "$2" = pip ]; then ${pip}; else shift 1; ${unpack}; fi\n`)
   return path.dirname(python)
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }
 
 /** The download server, with an archive of a program that prints `line`. */
@@ -128,26 +117,4 @@ test('names every way when none leads to it', async () => {
   for (const way of ['connect', 'Install Python 3', `copy the program to ${cacheFolder}`, 'TEMPORAL_ADDRESS'])
     expect(message).toContain(way)
   expect(message).not.toContain('\n')
-})
-
-test('leaves neither a download nor its folder when it is ended meanwhile', async () => {
-  const python = program(path.join(folder, 'python-bin', 'python3'), '')
-  // tells its pid, and downloads for long
-  writeFileSync(python, `#!/bin/sh\necho $$ > '${folder}/pid'; exec sleep 300\n`)
-  const script = `const { findTemporal } = await import(${JSON.stringify(source)})
-    process.on('SIGTERM', () => process.exit(0))
-    await findTemporal(${JSON.stringify({
-      PATH: `${path.dirname(python)}:${toolPath}`,
-      XDG_CACHE_HOME: path.dirname(cacheFolder),
-    })}, ${JSON.stringify(nobody)})`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' })
-  const pid = await until(
-    async () => (existsSync(`${folder}/pid`) && Number(readFileSync(`${folder}/pid`, 'utf8'))) || false,
-  )
-  expect(isAlive(pid)).toBe(true)
-  expect(readdirSync(cacheFolder)).toEqual([expect.stringMatching(/^unfinished-/)])
-  child.kill('SIGTERM')
-  await once(child, 'exit')
-  expect(readdirSync(cacheFolder)).toEqual([])
-  await until(async () => !isAlive(pid))
 })

@@ -39,33 +39,25 @@ export const likely = fc.constantFrom<unknown>(
   '1-1-1',
 )
 
-/** A number as a cursor might carry it: of any length, at and beyond the ends of every range, signed, with leading zeros. */
+/** A number as a cursor might carry it: at and beyond the ends of every range, signed, with leading zeros. */
 const digits = fc
   .tuple(
-    fc.constantFrom('', '', '', '0', '00', '-', '+', ' '),
+    fc.constantFrom('', '', '', '0', '-', ' '),
     fc.oneof(
       fc.nat({ max: 99 }).map(String),
-      fc.bigInt({ min: 0n, max: 10n ** 24n }).map(String),
       fc
-        .tuple(fc.constantFrom(15n, 31n, 32n, 53n, 63n, 64n), fc.bigInt({ min: -1n, max: 1n }))
+        .tuple(fc.constantFrom(31n, 32n, 53n, 63n, 64n), fc.bigInt({ min: -1n, max: 1n }))
         .map(([bits, step]) => String(2n ** bits + step)),
       fc.stringMatching(/^[0-9]{1,30}$/),
     ),
   )
   .map((parts) => parts.join(''))
-/** Of a plausible length, often with a leading zero. */
-const plain = fc
-  .tuple(fc.constantFrom('', '', '0'), fc.nat({ max: 999_999_999 }))
-  .map((parts) => parts.join(''))
 /** By the grammar of list-events, list-leads and get-deliveries, or almost. */
 const cursor: fc.Arbitrary<unknown> = fc.oneof(
   fc.array(digits, { minLength: 1, maxLength: 5 }).map((numbers) => numbers.join('-')),
-  fc.tuple(digits, digits, digits, digits).map((numbers) => numbers.join('-')),
-  fc.array(plain, { minLength: 4, maxLength: 4 }).map((numbers) => numbers.join('-')),
   digits.map(Number),
   fc.constantFrom('now', ' now', 'NOW'),
-  fc.uuid().map((uuid) => `evt_${uuid}`),
-  fc.tuple(fc.uuid(), text).map(([uuid, more]) => `evt_${uuid}${more}`),
+  fc.tuple(fc.uuid(), fc.oneof(fc.constant(''), text)).map(([uuid, more]) => `evt_${uuid}${more}`),
 )
 const placeFields = [
   'after',

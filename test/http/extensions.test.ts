@@ -6,7 +6,7 @@ import { formatTimestamp } from '../../src/values.ts'
 import { addAttempts } from '../support/attempts.ts'
 import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, prepareApi } from '../support/api.ts'
-import { pauseEndpoint, putEndpoints } from '../support/endpoint-states.ts'
+import { putEndpoints } from '../support/endpoint-states.ts'
 
 describe('the endpoints beyond the specification', () => {
   let api: Api
@@ -159,24 +159,6 @@ describe('the endpoints beyond the specification', () => {
   })
 
   describe('get-endpoint', () => {
-    const endpoint = async () => (await partner.post('get-endpoint', {})).body.data
-
-    it('says how the endpoint is and why', async () => {
-      expect(await endpoint()).toMatchObject({
-        url: null,
-        health: 'paused',
-        reason: 'no URL is registered yet',
-      })
-      const url = 'https://lender.example/webhooks'
-      await setEndpoint(api.sql, partner.id, { url, secret: () => '' })
-      expect(await endpoint()).toMatchObject({ url, health: 'active', open_deliveries: 3 })
-      const ours = api.sql.updateTable('endpoints').where('partner_id', '=', partner.id)
-      await ours.set({ state: 'active', paused_by: null, reason: null, failing_since: new Date(0) }).execute()
-      expect(await endpoint()).toMatchObject({ health: 'failing', since: '1970-01-01 00:00:00' })
-      await pauseEndpoint(api.sql, partner.id)
-      expect(await endpoint()).toMatchObject({ health: 'paused', reason: 'our staff paused it' })
-    })
-
     it('tells how recent attempts went, what waits and when it is probed', async () => {
       const lender = await api.addPartner()
       const answer = async () => (await lender.post('get-endpoint', {})).body.data

@@ -78,40 +78,19 @@ describe('the order of checks', () => {
 describe('an unknown path', () => {
   it.each([
     '/',
-    '/v1',
     '/v1/',
     '//',
-    '///v1/ping',
-    '/v1//ping',
-    '/v1/ping/',
     '/V1/ping',
-    '/v1/Ping',
-    '/v2/ping',
-    '/ping',
     '/v1/get-lead/1',
     '/v1%2Fping',
-    '/v1/ping%00',
     '/v1/ping%',
     '/v1/%ff',
-    '/%',
-    '/v1/../v1/nothing',
-    '/v1/ping;x=1',
-    '/*',
-    '/*!',
-    '/:x',
     '/:x(^(a+)+$)',
-    '/v1/get-lead(',
-    '/docs/static/nothing',
-    '/docs/static/%00',
-    '/docs/static//',
     '/docs/static/a%5c..%5cb',
     '/v1/__proto__',
-    '/v1/constructor',
     '*',
     `/${'x'.repeat(8000)}`,
-    '/v1/ping\\',
     '//example.com/v1/ping',
-    '/http://x/v1/ping',
   ])('%# answers 404 NOT_FOUND', async (url) => {
     for (const method of ['GET', 'POST', 'OPTIONS'] as const) {
       expect(codeOf(await partner.send({ method, url }))).toEqual([404, 'NOT_FOUND'])
@@ -154,13 +133,9 @@ describe('the media type', () => {
     partner.send({ method: 'POST', url: '/v1/create-lead', headers, payload: JSON.stringify(borrower) })
 
   it.each([
-    'application/json',
     'application/json; charset=utf-8',
-    'application/json;charset=UTF-8',
-    'APPLICATION/JSON',
     'Application/Json; Charset="utf-8"',
     ' application/json ',
-    'application/json; x=y; z="1"',
     'application/json;',
   ])('%j is JSON', async (type) => {
     expect((await send({ 'content-type': type })).status).toBe(200)
@@ -169,29 +144,14 @@ describe('the media type', () => {
   it.each([
     '',
     'application/jsonx',
-    'application/json-seq',
-    'application/x-json',
-    'text/json',
-    'text/plain',
     'application/vnd.api+json',
-    'application/problem+json',
     'application/json, text/plain',
-    'application/json application/json',
-    'text/plain, application/json',
-    'json',
-    'application/',
-    '/json',
-    'application/json/x',
-    'application\\json',
     'text/plain; application/json',
-    '*/*',
+    'application/json/x',
     'application/*',
     'multipart/form-data; boundary=x',
-    'application/x-www-form-urlencoded',
-    'application/jso\u00f1',
     'x'.repeat(5000),
     '__proto__',
-    'constructor',
   ])('%j is not: 415 UNSUPPORTED_MEDIA_TYPE', async (type) => {
     expect(codeOf(await send({ 'content-type': type }))).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
   })
@@ -224,34 +184,15 @@ describe('the body', () => {
   })
 
   it.each(posts)('of %s must be a JSON object', async (path) => {
-    for (const body of [
-      '[]',
-      '[{}]',
-      'null',
-      '"x"',
-      '1',
-      'true',
-      '{',
-      '{"a":}',
-      "{'a':1}",
-      '{"a":1,}',
-      '{} {}',
-      'NaN',
-      '\u0000',
-      '\uFEFF',
-      '"\\ud800"',
-    ]) {
+    for (const body of ['[]', 'null', '1', '{', '{"a":1,}', '{} {}', '\u0000', '\uFEFF', '"\\ud800"']) {
       expect(codeOf(await partner.post(path, body))).toEqual([400, 'INVALID_PAYLOAD'])
     }
   })
 
   it.each([
     ['a lone byte', [0x22, 0xff, 0x22]],
-    ['an overlong form', [0x22, 0xc0, 0x80, 0x22]],
-    ['half a surrogate pair', [0x22, 0xed, 0xa0, 0x80, 0x22]],
     ['a character cut off', [0x7b, 0x22, 0xe2, 0x82]],
     ['UTF-16', [...Buffer.from('{"lead_id":1}', 'utf16le')]],
-    ['UTF-16 with its mark', [0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]],
   ])('with %s is refused, not repaired', async (_, bytes) => {
     expect(codeOf(await partner.post('get-lead', Buffer.from(bytes)))).toEqual([400, 'INVALID_PAYLOAD'])
   })

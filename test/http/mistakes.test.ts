@@ -87,13 +87,12 @@ describe('the message for a mistake', () => {
     expect(await messageOf(path, body)).toBe(`Invalid request: ${message}.`)
   })
 
-  it('names at most five unknown fields, without what cannot be seen, and no value', async () => {
+  it('names at most 50 unknown fields, without what cannot be seen, and no value', async () => {
     const unknown = Object.fromEntries(
-      Array.from({ length: 7 }, (_, index) => [`secret\u0000${index}`, 'value']),
+      Array.from({ length: 70 }, (_, index) => [`secret\u0000${index}`, 'value']),
     )
     const message = await messageOf('get-endpoint', unknown)
-    expect(message.match(/secret\?\d is not a field/g)).toHaveLength(5)
-    expect(message).toMatch(/; and 2 more\.$/)
+    expect(message.match(/secret\?\d+ is not a field/g)).toHaveLength(50)
     expect(message).not.toContain('value')
   })
 
@@ -127,14 +126,6 @@ describe('the message for a mistake', () => {
     const playing = { lead_id: leadId, scenario: 'dropped_out' }
     const { status, body } = await partner.post('sandbox/run-scenario', playing)
     expect([status, body.error.code, body.error.lead_id]).toEqual([409, 'LEAD_CLOSED', leadId])
-  })
-
-  it.each(['/v1/create_lead', '/create-lead', '/v1/borrowers'])('the path %s', async (url) => {
-    const { status, body } = await partner.send({ method: 'POST', url })
-    expect([status, body.error.message]).toEqual([
-      404,
-      `There is no path ${url}. The reference at /docs lists all paths.`,
-    ])
   })
 
   it.each([

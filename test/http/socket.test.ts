@@ -37,17 +37,8 @@ describe('over a socket', () => {
   const broken: [string, string[]][] = [
     ['what is not HTTP', ['hello', '', '']],
     ['a TLS handshake', ['\u0016\u0003\u0001\u0002\u0000\u0001', '', '']],
-    ['an unknown method', ['FOO /v1/ping HTTP/1.1', 'Host: x', close, '', '']],
-    ['an unknown version', ['GET /v1/ping HTTP/9.9', 'Host: x', '', '']],
     ['no Host', ['GET /v1/ping HTTP/1.1', close, '', '']],
     ['two Hosts', ['GET /v1/ping HTTP/1.1', 'Host: x', 'host: y', close, '', '']],
-    ['a header that is none', ['GET /v1/ping HTTP/1.1', 'Host: x', 'no colon', '', '']],
-    ['a header with NUL', ['GET /v1/ping HTTP/1.1', 'Host: x', 'X: a\u0000b', '', '']],
-    [
-      'two lengths',
-      ['POST /v1/get-lead HTTP/1.1', 'Host: x', 'Content-Length: 1', 'Content-Length: 2', '', '{}'],
-    ],
-    ['a negative length', ['POST /v1/get-lead HTTP/1.1', 'Host: x', 'Content-Length: -1', '', '']],
     [
       'a length and chunks',
       [
@@ -61,11 +52,6 @@ describe('over a socket', () => {
         '',
       ],
     ],
-    [
-      'a bad chunk',
-      ['POST /v1/get-lead HTTP/1.1', 'Host: x', 'Transfer-Encoding: chunked', '', 'zz', '', ''],
-    ],
-    ['a space in the path', ['GET /v1/pi ng HTTP/1.1', 'Host: x', '', '']],
   ]
   it.each(broken)('refuses %s in the shape of every failure', async (_, lines) => {
     const { status, head, body } = await exchange(...lines)

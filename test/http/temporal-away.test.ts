@@ -21,7 +21,7 @@ describe('an API whose Temporal is away', () => {
 
   beforeAll(async () => {
     service = await prepareService()
-    const { port } = await service.startApiProcess({ TEMPORAL_ADDRESS: `127.0.0.1:${await anyPort()}` })
+    const { port } = await service.startApi({ TEMPORAL_ADDRESS: `127.0.0.1:${await anyPort()}` })
     const { id, key } = await service.addPartner()
     post = async (path, body) => {
       const response = await fetch(`http://127.0.0.1:${port}/v1/${path}`, {

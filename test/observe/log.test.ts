@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { v7 as uuidv7 } from 'uuid'
+import { newUuid } from '../../src/values.ts'
 import { webhookBody, type WebhookFacts } from '../../src/webhooks/body.ts'
 import { insertLead, leadIds } from '../../src/leads/new-lead.ts'
 import { LEAD } from '../support/leads.ts'
@@ -62,7 +62,7 @@ describe('the log of the API and the worker', () => {
     return { leadId: answer.lead_id, requestId: response.headers.get('x-request-id') ?? '' }
   }
 
-  const createLead = () => post('create-lead', { ...LEAD, email: `${uuidv7()}@example.com` })
+  const createLead = () => post('create-lead', { ...LEAD, email: `${newUuid()}@example.com` })
   /** The first: a comparison that looks at the wrong moment begins another. */
   const runOf = async (leadId: number) =>
     (await service.client.workflow.getHandle(`lead-${leadId}`).describe()).raw.workflowExecutionInfo
@@ -102,16 +102,7 @@ describe('the log of the API and the worker', () => {
         route: '/v1/create-lead',
         status: 200,
       },
-      start: {
-        ...every,
-        process: 'api',
-        pid: process.pid,
-        msg: 'start',
-        run_id: runId,
-        workflow_type: 'referral',
-        call: 'start',
-        outcome: 'running',
-      },
+      start: expect.objectContaining({ lead_id: leadId, workflow_type: 'referral', outcome: 'running' }),
       attempt: {
         ...every,
         process: 'worker',
@@ -204,7 +195,7 @@ describe('the log of the API and the worker', () => {
   })
 
   it('keeps the id where a workflow starts from the record, and shows it in the Web UI', async () => {
-    const requestId = uuidv7()
+    const requestId = newUuid()
     const reserved = await leadIds(service.sql)()
     const { sql, encryptionKeys } = service
     const toBody = (facts: WebhookFacts) => webhookBody({ ...facts, environment: 'sandbox' })
@@ -224,7 +215,7 @@ describe('the log of the API and the worker', () => {
   it('says which start failed', async () => {
     const away = await service.startApi({ TEMPORAL_ADDRESS: '127.0.0.1:1' })
     const headers = { authorization: `Service-Key ${partner.key}`, 'content-type': 'application/json' }
-    const body = JSON.stringify({ ...LEAD, email: `${uuidv7()}@example.com` })
+    const body = JSON.stringify({ ...LEAD, email: `${newUuid()}@example.com` })
     const response = await fetch(`http://127.0.0.1:${away.port}/v1/create-lead`, {
       method: 'POST',
       headers,

@@ -1,6 +1,13 @@
+import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
+import { Registry } from 'prom-client'
+import { readBuild } from '../../src/config.ts'
+import { connect } from '../../src/database/orm.ts'
+import { findDatabaseFault } from '../../src/database/readiness.ts'
+import { sqlOf } from '../../src/database/sql.ts'
 import { createLogger } from '../../src/observe/log.ts'
+import { registerProcess } from '../../src/observe/process-metrics.ts'
 import { createWorkerMetrics } from '../../src/observe/worker-metrics.ts'
 import { compareNow } from '../support/compared.ts'
 import type { Running } from '../support/in-process.ts'
@@ -8,6 +15,7 @@ import { leadsOf } from '../support/leads.ts'
 import { scrape } from '../support/scrape.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
+import { makeCertificate } from '../webhooks/certificate.ts'
 
 const CANARIES = { first_name: 'Canaryfirst', last_name: 'Canarylast', email: 'canary@example.com' }
 
@@ -17,14 +25,18 @@ describe('metrics', () => {
   let api: Running
   let worker: Running
   let leads: ReturnType<typeof leadsOf>
+  /** Before the worker was started, in seconds. */
+  let startedAt = 0
 
   beforeAll(async () => {
     service = await prepareService({ METRICS_PORT: '0' })
     partner = await service.addPartner()
     leads = leadsOf(service, partner)
+    startedAt = Date.now() / 1000
     ;[api, worker] = await Promise.all([service.startApi(), service.startWorker()])
   }, 60_000)
 
+  const processes = () => Promise.all([scrape(api), scrape(worker)])
   /** Waits until a series of the worker has reached `count`, and then has it at exactly that. */
   const reaches = async (name: string, labels: Record<string, string>, count: number) => {
     await until(async () => ((await scrape(worker)).value(name, labels) ?? 0) >= count)
@@ -47,6 +59,41 @@ describe('metrics', () => {
     expect(counted({ method: 'any', route: 'none', status: '404' })).toBe(3)
     expect(metrics.text).not.toMatch(/canary/i)
     expect(metrics.text).not.toContain(partner.key)
+  })
+
+  it('name the build of each process on every series', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+    const build = { version, build: version }
+    for (const { text, value } of await processes()) {
+      expect(value('referrals_build_info', build)).toBe(1)
+      const series = text.match(/^\w+(?:\{[^}]*\})?(?= )/gm) ?? []
+      expect(series.length).toBeGreaterThan(50)
+      expect(series.filter((one) => !one.includes(`build="${build.build}"`))).toEqual([])
+    }
+  })
+
+  it('tell that Temporal answers, and PostgreSQL, who waits for it, and how the clocks differ', async () => {
+    // on a busy machine, an answer may come too late
+    await until(async () =>
+      (await processes()).every(
+        ({ value }) => value('referrals_temporal_up') === 1 && value('referrals_database_up') === 1,
+      ),
+    )
+    for (const { value } of await processes()) {
+      expect(value('referrals_database_connections_waiting')).toBe(0)
+      expect(Math.abs(value('referrals_database_clock_difference_seconds') ?? Infinity)).toBeLessThan(1)
+      expect(value('process_resident_memory_bytes')).toBeGreaterThan(1_000_000)
+    }
+    await until(async () => (await scrape(worker)).value('referrals_worker_ready') === 1)
+  })
+
+  it.each(['comparison', 'retention'])('tell when a %s last ended', async (schedule) => {
+    const ended = async () =>
+      (await scrape(worker)).value('referrals_schedule_last_end_timestamp_seconds', { schedule }) ?? 0
+    const before = await ended()
+    expect(before).toBeGreaterThan(startedAt)
+    await service.client.schedule.getHandle(schedule).trigger()
+    await until(async () => (await ended()) > before)
   })
 
   it.each([
@@ -114,4 +161,30 @@ it.each([
   observe.noticed({ kind, reason, endpointId: 1, partnerId: 2 } as Parameters<typeof observe.noticed>[0])
   expect(await registry.metrics()).toContain(`referrals_endpoint_notices_total{kind="${counted}"} 1`)
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level, notice: kind, reason, partner_id: 2 })
+})
+
+describe('the metrics of a process', () => {
+  it('say that Temporal and PostgreSQL are away when neither answers, and nothing that cannot be known', async () => {
+    const registry = new Registry()
+    // nobody listens there
+    const orm = await connect('postgresql://127.0.0.1:1/none')
+    registerProcess(registry, {
+      build: readBuild({ TEMPORAL_WORKER_BUILD_ID: '2026-11-21.1' }),
+      orm,
+      findDatabaseFault: () => findDatabaseFault(sqlOf(orm)),
+      reachTemporal: () => Promise.reject(new Error('away')),
+      certificates: {
+        api: makeCertificate({ host: 'localhost', until: 20 }).cert,
+        temporal_client: undefined,
+      },
+    })
+    const text = await registry.metrics()
+    expect(text).toMatch(/^referrals_temporal_up\{.*\} 0$/m)
+    expect(text).toMatch(/^referrals_database_up\{.*\} 0$/m)
+    expect(text).not.toMatch(/^referrals_database_clock\S* -?\d/m)
+    expect(text.match(/^referrals_certificate.*$/gm)).toEqual([
+      expect.stringMatching(/certificate="api".* (19\.9|20)/),
+    ])
+    expect(text).toContain('build="2026-11-21.1"')
+  })
 })

@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { MockActivityEnvironment } from '@temporalio/testing'
 import * as fc from 'fast-check'
 import { sql as raw } from 'kysely'
-import { v7 as uuidv7 } from 'uuid'
+import { newUuid } from '../../src/values.ts'
 import { removeOldActivity } from '../../activities/remove-old.ts'
 import { retentionDays } from '../../src/config.ts'
 import { requireDeployment } from '../../src/database/deployment.ts'
@@ -79,7 +79,8 @@ describe('retention', () => {
     async attempts(days) {
       const leadId = await lead()
       const at = daysAgo(days)
-      const id = `att_${uuidv7({ msecs: at.getTime() })}`
+      const time = at.getTime().toString(16).padStart(12, '0')
+      const id = `att_${time.slice(0, 8)}-${time.slice(8)}${newUuid().slice(13)}`
       await raw`
         insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, url, started_at, finished_at,
           response_headers, response_body, address)

@@ -16,14 +16,8 @@ describe('the staff command', () => {
   })
 
   it('prints one JSON document with snake_case names, and writes down who did it', async () => {
-    const added = await staffProcess({ ...environment, STAFF_NAME: 'Ada' }, [
-      'partner',
-      'add',
-      'Acme',
-      '--json',
-      '--as',
-      'Kim',
-    ])
+    const adding = ['partner', 'add', 'Acme', '--json', '--as', 'Kim']
+    const added = await staff({ ...environment, STAFF_NAME: 'Ada' }, adding)
     expect(added).toEqual({ code: 0, stdout: expect.any(String), stderr: '' })
     const { partner_id: partner } = JSON.parse(added.stdout)
     const issued = await staff({ ...environment, STAFF_NAME: 'Ada' }, [
@@ -97,7 +91,11 @@ describe('the staff command', () => {
 
   it.each([
     ['an unknown milestone', ['milestone', '1', 'paid'], 'Use one of client_account_created, '],
-    ['what is no id', ['partner', 'show', 'x'], "'x' is not valid as <partner>. Use the partner’s number"],
+    [
+      'what is no id',
+      ['partner', 'show', 'x'],
+      "value 'x' is invalid for argument 'partner'. Use the partner’s number",
+    ],
     ['an unknown command', ['lead', 'xyzzy'], "unknown command 'xyzzy'"],
     ['what is not JSON', ['milestone', '1', 'score_update', '--payload', '{gain}'], 'It is not JSON'],
     ['an id with a space', ['milestone', '1', 'score_update', '--id', 'a b'], 'Use 1 to 255 visible ASCII'],
@@ -107,7 +105,6 @@ describe('the staff command', () => {
       ['lead', 'hold', '1', '--reason', 'litigation', '--reference', 'Miller'],
       'Use 1 to 40 capital letters, digits and hyphens',
     ],
-    ['a name with a line break', ['partner', 'list', '--as', 'Kim\nDoe'], 'Use a name of 1 to 100'],
   ])('refuses %s and says what it takes', async (_, args, rule) => {
     const { stderr, thrown } = await misuse(args)
     expect(thrown).toBeInstanceOf(CommanderError)

@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid'
+import { newUuid } from '../../src/values.ts'
 import type { Sql } from '../../src/database/sql.ts'
 import type { AttemptTrigger } from '../../src/deliveries/delivery-states.ts'
 
@@ -24,7 +24,7 @@ export async function addAttempts(sql: Sql, partnerId: number, attempts: TestAtt
     .executeTakeFirstOrThrow()
   const rows = attempts.map(
     ({ durationMs = 40, errorCode = null, trigger = 'scheduled', revision = 1, inProgress }, index) => ({
-      id: `att_${uuidv7()}`,
+      id: `att_${newUuid()}`,
       event_id,
       partner_id: partnerId,
       number: (number ?? 0) + 1 + index,

@@ -259,7 +259,6 @@ class EndpointCandidate(TypedDict):
 
 class EndpointCertification(TypedDict):
     type: Literal["endpoint.certification"]
-    """What the request is."""
     timestamp: str
     """ISO 8601."""
     data: EndpointCertificationData
@@ -285,7 +284,6 @@ EndpointHealth: TypeAlias = 'Literal["active", "failing", "paused"]'
 
 class EndpointPing(TypedDict):
     type: Literal["endpoint.ping"]
-    """What the request is."""
     timestamp: str
     """ISO 8601."""
     data: EndpointPingData
@@ -444,7 +442,7 @@ FeedEvent: TypeAlias = 'LeadReceivedFeedEvent | ScoreUpdateFeedEvent | Milestone
 class FieldProblem(TypedDict):
     """A field of the request that is wrong."""
     field: str
-    """The path of the field as you sent it, such as `email` or `event_payload.experian_gain`, or the name of a header."""
+    """Its path as you sent it, such as `event_payload.experian_gain`, or the name of a header."""
     problem: str
     """For people: what the field must be. It repeats nothing that you sent but a character that is not allowed."""
 
@@ -668,7 +666,7 @@ class LeadReceivedWebhook(TypedDict):
     type: Literal["lead_received"]
     """The milestone."""
     timestamp: str
-    """The same time as `created_at`, in ISO 8601."""
+    """ISO 8601."""
     data: LeadReceivedWebhookData
 
 
@@ -815,7 +813,7 @@ class MilestoneSimulatedEvent(TypedDict):
 class MilestoneWebhook(TypedDict):
     type: MilestoneWebhookType
     timestamp: str
-    """The same time as `created_at`, in ISO 8601."""
+    """ISO 8601."""
     data: MilestoneWebhookData
 
 
@@ -1090,7 +1088,7 @@ class ScoreUpdateWebhook(TypedDict):
     type: Literal["score_update"]
     """The milestone."""
     timestamp: str
-    """The same time as `created_at`, in ISO 8601."""
+    """ISO 8601."""
     data: ScoreUpdateWebhookData
 
 

@@ -444,9 +444,6 @@ export interface EndpointCandidate {
 }
 
 export interface EndpointCertification {
-  /**
-   * What the request is.
-   */
   type: 'endpoint.certification'
   /**
    * ISO 8601.
@@ -482,9 +479,6 @@ export interface EndpointError {
 export type EndpointHealth = 'active' | 'failing' | 'paused'
 
 export interface EndpointPing {
-  /**
-   * What the request is.
-   */
   type: 'endpoint.ping'
   /**
    * ISO 8601.
@@ -771,15 +765,15 @@ export interface Failure {
      */
     message: string
     /**
-     * Of each `INVALID_PAYLOAD`, and of no other error: the fields that are wrong. Empty if no field is, for example if the body is no JSON.
+     * Of `INVALID_PAYLOAD`: the fields that are wrong. Empty if, say, the body is no JSON.
      */
     fields?: FieldProblem[]
     /**
-     * Only of list-events, when it cannot go on from `after`: the cursor to send as `after` instead.
+     * Of list-events, when it cannot go on from `after`: the cursor to send instead.
      */
     next?: string
     /**
-     * Of a 409 or a 422 about a lead: that lead. Of an `IDEMPOTENCY_CONFLICT`, the lead that was created with the key.
+     * Of a 409 or a 422 about a lead: that lead.
      */
     lead_id?: number
   }
@@ -793,7 +787,7 @@ export type FeedEvent =
  */
 export interface FieldProblem {
   /**
-   * The path of the field as you sent it, such as `email` or `event_payload.experian_gain`, or the name of a header.
+   * Its path as you sent it, such as `event_payload.experian_gain`, or the name of a header.
    */
   field: string
   /**
@@ -1157,7 +1151,7 @@ export interface LeadReceivedWebhook {
    */
   type: 'lead_received'
   /**
-   * The same time as `created_at`, in ISO 8601.
+   * ISO 8601.
    */
   timestamp: string
   data: LeadReceivedWebhookData
@@ -1431,7 +1425,7 @@ export interface MilestoneSimulatedEvent {
 export interface MilestoneWebhook {
   type: MilestoneWebhookType
   /**
-   * The same time as `created_at`, in ISO 8601.
+   * ISO 8601.
    */
   timestamp: string
   data: MilestoneWebhookData
@@ -1891,7 +1885,7 @@ export interface ScoreUpdateWebhook {
    */
   type: 'score_update'
   /**
-   * The same time as `created_at`, in ISO 8601.
+   * ISO 8601.
    */
   timestamp: string
   data: ScoreUpdateWebhookData
