@@ -1,7 +1,6 @@
 import type { Environment } from '../values.ts'
 import type { Sql } from '../database/sql.ts'
 import type { ResendWebhook } from '../deliveries/resends.ts'
-import type { ReferralState } from '../leads/referral-state.ts'
 import type { WebhookBody } from '../leads/new-lead.ts'
 import type { Referrals } from '../leads/referrals.ts'
 
@@ -11,7 +10,7 @@ export interface RouteDependencies {
   sql: Sql
   encryptionKeys: readonly Buffer[]
   webhookBody: WebhookBody
-  startReferral: (state: ReferralState) => void
+  startReferral: (leadId: number) => void
   closeLead: Referrals['close']
   /** Starts an endpoint's workflow, without waiting; if that fails, the comparison does. */
   startEndpoint: (endpointId: number) => void

@@ -8,9 +8,8 @@ import { findAnswer, idempotencyParameter, keyedRequest, type KeyedRequest } fro
 import { operation } from '../http/operation.ts'
 import { message, success } from '../http/schemas.ts'
 import { ignoredIn, MOST_IGNORED } from '../http/failures.ts'
-import { eachField, type OptionalField, optionalFieldNames } from './lead-fields.ts'
+import { eachField, type OptionalField, optionalFields } from './lead-fields.ts'
 import { insertLead, leadIds, type NewLead, type ReservedLeadId, type WebhookBody } from './new-lead.ts'
-import { newReferralState } from './referral-state.ts'
 
 /** An optional field; stored as `null` when it is absent. */
 function optional(field: OptionalField) {
@@ -27,7 +26,7 @@ const body = z.object(
     last_name: name.describe('Borrower’s last name; trimmed.'),
     email: email.describe('Borrower’s email address; trimmed.'),
     phone: phone.describe('Digits, hyphens, spaces and `+`, with at least one digit; trimmed.'),
-    ...eachField(optionalFieldNames, optional),
+    ...eachField(optionalFields, optional),
   },
   'must be a JSON object',
 )
@@ -92,14 +91,11 @@ function keyTaken(leadId: number): ApiError {
   return new ApiError('IDEMPOTENCY_CONFLICT', said, {}, { lead_id: leadId })
 }
 
-type Options = Pick<
-  RouteDependencies,
-  'sql' | 'encryptionKeys' | 'webhookBody' | 'startReferral' | 'environment'
->
+type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys' | 'webhookBody' | 'startReferral'>
 
 /** POST /create-lead: interface specification, section 4.1. It succeeds even if Temporal is down. */
 export const createLead: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { sql, encryptionKeys, webhookBody, startReferral, environment } = options
+  const { sql, encryptionKeys, webhookBody, startReferral } = options
   const creation = { sql, encryptionKeys, takeLeadId: leadIds(sql) }
   app.decorateRequest('ignoredFields', undefined)
   app.post('/create-lead', {
@@ -124,11 +120,8 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (app, options) =
       if (result.kind === 'conflict') throw keyTaken(leadId)
       if (result.kind === 'replayed') reply.header('idempotent-replayed', 'true')
       else {
-        const { eventId } = result
-        request.eventId = eventId
-        const isSandbox = environment === 'sandbox'
-        const facts = { requestId, firstEventId: eventId, now: Date.now(), isSandbox }
-        startReferral(newReferralState(leadId, partnerId, facts))
+        request.eventId = result.eventId
+        startReferral(leadId)
       }
       return result.answer
     },

@@ -3,7 +3,6 @@ import type { Logger } from 'pino'
 import type { Sql } from '../database/sql.ts'
 import { forEachInFlight, keepTurning } from '../temporal/in-flight.ts'
 import { referralId } from '../temporal/names.ts'
-import type { ReferralState } from './referral-state.ts'
 import type { Referrals } from './referrals.ts'
 
 const INTERVAL_MS = 1000
@@ -69,17 +68,17 @@ export const STARTS_IN_FLIGHT = { sandbox: 1, production: 8 }
  * left to the worker's sweep, so that a Temporal that is slow or away costs the API nothing.
  */
 export function boundedStarts(
-  referrals: Pick<Referrals, 'start'>,
+  referrals: Pick<Referrals, 'startFromRecord'>,
   limit: number,
   onFailure: (error: unknown, leadId: number) => void,
 ) {
-  const inFlight = new Set<Promise<void>>()
+  const inFlight = new Set<Promise<unknown>>()
   return {
-    offer(state: ReferralState): void {
+    offer(leadId: number): void {
       if (inFlight.size >= limit) return
-      const starting = referrals
-        .start(state)
-        .catch((error: unknown) => onFailure(error, state.leadId))
+      const starting: Promise<unknown> = referrals
+        .startFromRecord(leadId)
+        .catch((error: unknown) => onFailure(error, leadId))
         .finally(() => inFlight.delete(starting))
       inFlight.add(starting)
     },

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { sealBorrower, sealMetadata } from '../../src/leads/sealed-lead.ts'
+import { sealBorrower } from '../../src/leads/sealed-lead.ts'
 import type { Sql } from '../../src/database/sql.ts'
 import { LEAD } from './lead.ts'
 
@@ -37,16 +37,13 @@ async function insertLeads(
 ): Promise<void> {
   const leads = Array.from({ length: count }, (_, n) => ({
     id: first + n,
-    personal: sealBorrower(first + n, LEAD, encryptionKeys),
-    metadata: sealMetadata(first + n, METADATA, encryptionKeys),
+    personal: sealBorrower(first + n, { ...LEAD, notes: null, metadata: METADATA }, encryptionKeys).personal,
   }))
   await raw`
-    insert into leads (id, partner_id, partner_lead_id, personal, fico_range, loan_officer_id, metadata, status,
+    insert into leads (id, partner_id, partner_lead_id, personal, fico_range, loan_officer_id, status,
       next_position, next_sequence, last_event_at, workflow_started_at, created_at, updated_at)
-    select id, 1, 'LOAN-' || id, personal, '550-579', 'LO-1', metadata, 'score_update', ${events} + 1, ${events} + 1,
+    select id, 1, 'LOAN-' || id, personal, '550-579', 'LO-1', 'score_update', ${events} + 1, ${events} + 1,
       now(), now(), now(), now()
-    from jsonb_to_recordset(${JSON.stringify(leads)}::jsonb) as lead (id int, personal text, metadata jsonb)`.execute(
-    sql,
-  )
+    from jsonb_to_recordset(${JSON.stringify(leads)}::jsonb) as lead (id int, personal text)`.execute(sql)
   await raw`select setval(pg_get_serial_sequence('leads', 'id'), ${first + count - 1})`.execute(sql)
 }

@@ -69,16 +69,18 @@ export async function grow(
 }
 
 async function insertLeads({ sql, encryptionKeys }: Grown, leads: number, events: number): Promise<void> {
+  const sealed = (id: number) =>
+    sealBorrower(id, { ...LEAD, notes: null, metadata: {} }, encryptionKeys).personal
   await raw`
-    insert into leads (id, partner_id, partner_lead_id, personal, email_hash, fico_range, loan_officer_id, metadata,
+    insert into leads (id, partner_id, partner_lead_id, personal, email_hash, fico_range, loan_officer_id,
       status, next_position, next_sequence, last_event_at, workflow_started_at, created_at, updated_at)
-    select id, 1, 'LOAN-' || id, ${sealBorrower(0, LEAD, encryptionKeys)}, md5(id::text), '550-579', 'LO-1',
-      '{}', 'score_update', ${events} + 1, ${events} + 1, now() - interval '90 days', now(),
+    select id, 1, 'LOAN-' || id, ${sealed(0)}, md5(id::text), '550-579', 'LO-1',
+      'score_update', ${events} + 1, ${events} + 1, now() - interval '90 days', now(),
       now() - interval '400 days', now()
     from generate_series(1, ${leads}::int) id`.execute(sql)
   const readable = Array.from({ length: READABLE }, (_, n) => {
     const id = 1 + n * Math.floor(leads / READABLE)
-    return { id, personal: sealBorrower(id, LEAD, encryptionKeys) }
+    return { id, personal: sealed(id) }
   })
   await raw`
     update leads set personal = readable.personal

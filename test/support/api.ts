@@ -11,7 +11,6 @@ import { addPartner } from '../../src/partners/partner.ts'
 import { watchReadiness } from '../../src/database/readiness.ts'
 import { recordClosing } from '../../src/leads/close-lead.ts'
 import { otherSchema } from '../../src/database/schema.ts'
-import type { ReferralState } from '../../src/leads/referral-state.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'
@@ -57,7 +56,7 @@ export async function prepareApi({
   const orm = await connect(await through(database.url), apiPatience)
   const sql = changeRows === undefined ? sqlOf(orm) : sqlOf(orm).withPlugin(changeRows)
   const logged: string[] = []
-  const started: ReferralState[] = []
+  const started: number[] = []
   const resent: string[] = []
   /** Workflows that would be started for an endpoint. */
   const requested: string[] = []
@@ -70,7 +69,7 @@ export async function prepareApi({
     sql,
     isDatabaseReady: async () => (await hasNoFault()) && deployment().then(() => true),
     log,
-    startReferral: (state) => void started.push(state),
+    startReferral: (leadId) => void started.push(leadId),
     resendWebhook: async ({ event_id: eventId }) => {
       resent.push(eventId)
       return 'accepted'
