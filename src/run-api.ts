@@ -63,7 +63,7 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
     log,
     observeRequest,
     erasureLog: config.ERASURE_LOG,
-    startReferral: (leadId) => starts.offer(leadId),
+    startReferral: (state) => starts.offer(state),
     closeLead: async (leadId, reason, id) => referrals.close(leadId, reason, id),
     resendWebhook: createResender(client, referrals),
     startEndpoint: (endpointId) =>

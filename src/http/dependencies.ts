@@ -1,6 +1,7 @@
 import type { Environment } from '../values.ts'
 import type { Sql } from '../database/sql.ts'
 import type { ResendWebhook } from '../deliveries/resends.ts'
+import type { ReferralState } from '../leads/referral-state.ts'
 import type { WebhookBody } from '../leads/new-lead.ts'
 import type { Referrals } from '../leads/referrals.ts'
 
@@ -10,7 +11,7 @@ export interface RouteDependencies {
   sql: Sql
   encryptionKeys: readonly Buffer[]
   webhookBody: WebhookBody
-  startReferral: (leadId: number) => void
+  startReferral: (state: ReferralState) => void
   closeLead: Referrals['close']
   /** Starts an endpoint's workflow, without waiting; if that fails, the comparison does. */
   startEndpoint: (endpointId: number) => void

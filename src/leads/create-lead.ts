@@ -10,6 +10,7 @@ import { message, success } from '../http/schemas.ts'
 import { ignoredIn, MOST_IGNORED } from '../http/failures.ts'
 import { eachField, type OptionalField, optionalFields } from './lead-fields.ts'
 import { insertLead, leadIds, type NewLead, type ReservedLeadId, type WebhookBody } from './new-lead.ts'
+import { newReferralState } from './referral-state.ts'
 
 /** An optional field; stored as `null` when it is absent. */
 function optional(field: OptionalField) {
@@ -91,11 +92,14 @@ function keyTaken(leadId: number): ApiError {
   return new ApiError('IDEMPOTENCY_CONFLICT', said, {}, { lead_id: leadId })
 }
 
-type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys' | 'webhookBody' | 'startReferral'>
+type Options = Pick<
+  RouteDependencies,
+  'sql' | 'encryptionKeys' | 'webhookBody' | 'startReferral' | 'environment'
+>
 
 /** POST /create-lead: interface specification, section 4.1. It succeeds even if Temporal is down. */
 export const createLead: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { sql, encryptionKeys, webhookBody, startReferral } = options
+  const { sql, encryptionKeys, webhookBody, startReferral, environment } = options
   const creation = { sql, encryptionKeys, takeLeadId: leadIds(sql) }
   app.decorateRequest('ignoredFields', undefined)
   app.post('/create-lead', {
@@ -120,8 +124,11 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (app, options) =
       if (result.kind === 'conflict') throw keyTaken(leadId)
       if (result.kind === 'replayed') reply.header('idempotent-replayed', 'true')
       else {
-        request.eventId = result.eventId
-        startReferral(leadId)
+        const { eventId } = result
+        request.eventId = eventId
+        const isSandbox = environment === 'sandbox'
+        const facts = { requestId, firstEventId: eventId, now: Date.now(), isSandbox }
+        startReferral(newReferralState(leadId, partnerId, facts))
       }
       return result.answer
     },

@@ -51,13 +51,17 @@ export type Referrals = ReturnType<typeof createReferrals>
 export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: Dependencies) {
   const limited = <Result>(call: () => Promise<Result>) => client.withDeadline(Date.now() + callLimitMs, call)
 
-  /** Starts the lead's workflow from the record unless it runs, and says so there. False when there is no such lead. */
+  /** Starts the lead's workflow unless it runs, and says so in the record. */
+  async function start(state: ReferralState): Promise<void> {
+    await limited(() => client.workflow.start('referral', optionsOf(state)))
+    await markStarted(sql, state.leadId)
+  }
+
+  /** Starts it from the record. False when there is no such lead. */
   async function startFromRecord(leadId: number): Promise<boolean> {
     const state = await loadReferralState(sql, leadId)
-    if (state === undefined) return false
-    await limited(() => client.workflow.start('referral', optionsOf(state)))
-    await markStarted(sql, leadId)
-    return true
+    if (state !== undefined) await start(state)
+    return state !== undefined
   }
 
   /** Sends a signal, and starts the workflow if it does not run. False when there is no such lead. */
@@ -128,7 +132,7 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
   const close = (leadId: number, reason: CloseReason, updateId?: string) =>
     update(leadId, closeUpdate, [{ reason }], updateId)
 
-  return { startFromRecord, signal, update, record, simulate, close }
+  return { start, startFromRecord, signal, update, record, simulate, close }
 }
 
 async function markStarted(sql: Sql, leadId: number): Promise<void> {

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Sql } from '../database/sql.ts'
 import { forEachInFlight, keepTurning } from '../temporal/in-flight.ts'
 import { referralId } from '../temporal/names.ts'
+import type { ReferralState } from './referral-state.ts'
 import type { Referrals } from './referrals.ts'
 
 const INTERVAL_MS = 1000
@@ -68,17 +69,17 @@ export const STARTS_IN_FLIGHT = { sandbox: 1, production: 8 }
  * left to the worker's sweep, so that a Temporal that is slow or away costs the API nothing.
  */
 export function boundedStarts(
-  referrals: Pick<Referrals, 'startFromRecord'>,
+  referrals: Pick<Referrals, 'start'>,
   limit: number,
   onFailure: (error: unknown, leadId: number) => void,
 ) {
-  const inFlight = new Set<Promise<unknown>>()
+  const inFlight = new Set<Promise<void>>()
   return {
-    offer(leadId: number): void {
+    offer(state: ReferralState): void {
       if (inFlight.size >= limit) return
-      const starting: Promise<unknown> = referrals
-        .startFromRecord(leadId)
-        .catch((error: unknown) => onFailure(error, leadId))
+      const starting = referrals
+        .start(state)
+        .catch((error: unknown) => onFailure(error, state.leadId))
         .finally(() => inFlight.delete(starting))
       inFlight.add(starting)
     },

@@ -16,8 +16,19 @@ const NAMED_FIELDS = ['loan_product', 'property_state']
 /** More than a lead can have: what one request sets and removes. */
 const MOST_FIELDS = 200
 
-/** Fields that metadata can neither change nor shadow. */
-const fixedFields = ['id', 'partner_id', ...requiredFields, 'status', 'metadata', 'created_at', 'updated_at']
+const IDENTIFIES = 'identifies the borrower and cannot be changed with this call: ask us to correct it'
+const OWN = 'is kept by the service and cannot be set: for a value of yours, take another name'
+
+/** Fields that metadata can neither change nor shadow, with what to do instead. */
+const fixedFields: Record<string, string> = {
+  id: 'cannot be set: lead_id says which lead it is',
+  partner_id: OWN,
+  ...eachField(requiredFields, () => IDENTIFIES),
+  status: OWN,
+  metadata: 'cannot be set: send its fields one by one, beside lead_id',
+  created_at: OWN,
+  updated_at: OWN,
+}
 /** Letters with their marks, digits, punctuation, symbols and the space: nothing invisible. */
 const FIELD_NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u
 const INVALID_NAME = 'is not a valid name: it must have 1 to 64 printable characters'
@@ -54,7 +65,7 @@ const body = z
   .superRefine(refuseNames, { when: ({ value: found }) => typeof found === 'object' && found !== null })
   .meta({
     maxProperties: MOST_FIELDS,
-    propertyNames: { minLength: 1, maxLength: 64, not: { enum: fixedFields } },
+    propertyNames: { minLength: 1, maxLength: 64, not: { enum: Object.keys(fixedFields) } },
   })
 
 const listed = new Intl.ListFormat('en-GB').format(changeableFields.map((name) => `\`${name}\``))
@@ -111,10 +122,12 @@ function toChanges(sent: Record<string, string | null | undefined>): LeadChanges
 /** Runs even if other fields are invalid, so that the message names them all. */
 function refuseNames({ lead_id: _, ...fields }: object & { lead_id?: unknown }, context: z.RefinementCtx) {
   for (const field of Object.keys(fields)) {
-    const isFixed = fixedFields.includes(field)
-    if (!isFixed && FIELD_NAME.test(field)) continue
-    const message = isFixed ? 'cannot be set with this call' : INVALID_NAME
-    context.addIssue({ code: 'custom', path: [field || '""'], message })
+    const message = Object.hasOwn(fixedFields, field)
+      ? fixedFields[field]
+      : FIELD_NAME.test(field)
+        ? undefined
+        : INVALID_NAME
+    if (message !== undefined) context.addIssue({ code: 'custom', path: [field || '""'], message })
   }
 }
 
@@ -125,7 +138,7 @@ export interface LeadChanges {
 }
 
 /**
- * Changes a lead's fields and merges its metadata, under the lead's lock: concurrent changes both count.
+ * Changes a lead's fields and merges its metadata. Concurrent changes both count: one that meets another begins anew.
  *
  * @throws {ApiError}
  */
@@ -136,24 +149,26 @@ export async function updateLead(
   { fields, metadata }: LeadChanges,
 ): Promise<void> {
   const [changesFields, changesMetadata] = [fields, metadata].map((part) => Object.keys(part).length > 0)
-  await sql.transaction().execute(async (trx) => {
-    const lead = await trx
+  for (let isDone = false; !isDone;) {
+    const lead = await sql
       .selectFrom('leads')
       .select('personal')
       .where('id', '=', leadId)
       .where('partner_id', '=', partnerId)
       .where('erased_at', 'is', null)
-      .forNoKeyUpdate()
       .executeTakeFirst()
     if (!lead?.personal) throw unknownLead()
     if (!changesFields && !changesMetadata) return
     const sealed = changesMetadata && withMetadata(leadId, lead.personal, metadata, encryptionKeys)
-    await trx
+    const { numUpdatedRows } = await sql
       .updateTable('leads')
       .set({ ...fields, ...sealed, updated_at: leadsChange })
       .where('id', '=', leadId)
-      .execute()
-  })
+      // each sealing differs, so an equal value means that nobody changed the lead meanwhile
+      .where('personal', '=', lead.personal)
+      .executeTakeFirst()
+    isDone = numUpdatedRows > 0
+  }
 }
 
 function withMetadata(

@@ -11,6 +11,7 @@ import { addPartner } from '../../src/partners/partner.ts'
 import { watchReadiness } from '../../src/database/readiness.ts'
 import { recordClosing } from '../../src/leads/close-lead.ts'
 import { otherSchema } from '../../src/database/schema.ts'
+import type { ReferralState } from '../../src/leads/referral-state.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'
@@ -56,7 +57,7 @@ export async function prepareApi({
   const orm = await connect(await through(database.url), apiPatience)
   const sql = changeRows === undefined ? sqlOf(orm) : sqlOf(orm).withPlugin(changeRows)
   const logged: string[] = []
-  const started: number[] = []
+  const started: ReferralState[] = []
   const resent: string[] = []
   /** Workflows that would be started for an endpoint. */
   const requested: string[] = []
@@ -69,7 +70,7 @@ export async function prepareApi({
     sql,
     isDatabaseReady: async () => (await hasNoFault()) && deployment().then(() => true),
     log,
-    startReferral: (leadId) => void started.push(leadId),
+    startReferral: (state) => void started.push(state),
     resendWebhook: async ({ event_id: eventId }) => {
       resent.push(eventId)
       return 'accepted'

@@ -54,16 +54,10 @@ app.post<{ Body: Body }>('/get-events', async ({ body }) => {
 })
 
 app.post<{ Body: Body }>('/update-partner-info', async ({ body: { lead_id, ...fields } }) => {
-  const client = await pool.connect()
-  await client.query('begin')
-  await client.query('select personal from leads where id = $1 for no key update', [lead_id])
-  const changed = JSON.stringify(fields)
-  await client.query('update leads set loan_officer_id = $2, updated_at = now() where id = $1', [
+  await pool.query('update leads set loan_officer_id = $2, updated_at = now() where id = $1', [
     lead_id,
-    changed,
+    JSON.stringify(fields),
   ])
-  await client.query('commit')
-  client.release()
   return { success: true }
 })
 
