@@ -17,7 +17,7 @@ const CIPHER = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Where a sealed value is stored: table, row and column. A value of `leads.metadata` has a place of its own. */
+/** Where a sealed value is stored: table, row and column. */
 export type Place = `${string}:${number}:${string}`
 
 /** A text that is sealed once its place is known: rows get their ids inside transactions. */
@@ -63,15 +63,6 @@ export function open(sealed: string, place: Place, keys: readonly Buffer[]): str
   } catch {
     throw new SealError(`a stored value under the key ${id} was changed, moved or damaged`)
   }
-}
-
-/**
- * The key that a sealed value is under.
- *
- * @throws {SealError} when the value has another format, or its key is not among `keys`.
- */
-export function keyOf(sealed: string, keys: readonly Buffer[]): Buffer {
-  return keyWith(partsOf(sealed).id, keys)
 }
 
 function keyWith(id: string, keys: readonly Buffer[]): Buffer {

@@ -42,14 +42,14 @@ function newest({ partnerId, states = deliveryStates, before = AFTER_ALL, limit 
 }
 
 /** As it is shown: `held` while the endpoint is paused. */
-export const shownState = raw<DeliveryStatus>`case
+const shownState = raw<DeliveryStatus>`case
   when deliveries.state = 'pending' and endpoints.state = 'paused' then 'held' else deliveries.state
 end`
 
 const counted = countedOf('deliveries', 'endpoints')
 
 /** In the lead's time, as its events are; `null` while an attempt is in flight, which decides about the next. */
-export const nextAttemptAt = raw<Date | null>`case when not ${isLeased}
+const nextAttemptAt = raw<Date | null>`case when not ${isLeased}
   then ${counted.nextAttemptAt} + leads.clock_offset * interval '1 second'
 end`
 

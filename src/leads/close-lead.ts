@@ -26,7 +26,7 @@ const schema = operation({
   tags: ['Leads'],
   summary: 'Close a lead',
   description:
-    'Closes a lead for good, for example because the borrower withdrew. What has happened by then is recorded; then no more milestones are recorded, and no more score updates are made. Open webhooks are still sent. get-lead and list-leads show when it was closed. A repeat changes nothing, and returns when and why the lead was closed. After a 503 the lead may still be closed: send the request again.',
+    'Closes a lead for good, for example because the borrower withdrew. What has happened by then is recorded; then no more milestones are recorded, and no more score updates are made. Open webhooks are still sent. get-lead and list-leads show when. A repeat changes nothing, and returns when and why the lead was closed. After a 503 the lead may still be closed: send the request again.',
   parameters: [idempotencyParameter('unique to each request', 'close-LOAN-2026-118')],
   body: strictBody(
     {
@@ -136,7 +136,7 @@ export async function recordClosing(
           id: newEventId(),
           lead_id: leadId,
           partner_id: partnerId,
-          position: null,
+          position: 0,
           event_name: LEAD_CLOSED_EVENT,
           event_payload: jsonb({ reason }),
           dedupe_key: LEAD_CLOSED_EVENT,

@@ -8,7 +8,7 @@ import { findAnswer, idempotencyParameter, keyedRequest, type KeyedRequest } fro
 import { operation } from '../http/operation.ts'
 import { message, success } from '../http/schemas.ts'
 import { ignoredIn, MOST_IGNORED } from '../http/failures.ts'
-import { eachField, type OptionalField, optionalFieldNames } from './lead-fields.ts'
+import { eachField, type OptionalField, optionalFields } from './lead-fields.ts'
 import { insertLead, leadIds, type NewLead, type ReservedLeadId, type WebhookBody } from './new-lead.ts'
 import { newReferralState } from './referral-state.ts'
 
@@ -27,7 +27,7 @@ const body = z.object(
     last_name: name.describe('Borrower’s last name; trimmed.'),
     email: email.describe('Borrower’s email address; trimmed.'),
     phone: phone.describe('Digits, hyphens, spaces and `+`, with at least one digit; trimmed.'),
-    ...eachField(optionalFieldNames, optional),
+    ...eachField(optionalFields, optional),
   },
   'must be a JSON object',
 )

@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
 import { bodyOf, sequenceOf } from '../deliveries/delivery.ts'
 
-/** A place in a partner's feed: after this event. `position` is 0 for a closing, which is in no history. */
+/** A place in a partner's feed: after this event. */
 export interface FeedPosition {
   epoch: number
   txid: string
@@ -27,9 +27,6 @@ const epochAndTxid = ['lead_events.epoch', raw<string>`lead_events.txid::text`.a
 const isSettled = raw<boolean>`(lead_events.epoch < current_epoch()
   or lead_events.txid < pg_snapshot_xmin(pg_current_snapshot()))`
 
-/** `lead.closed` has none, and is alone in its transaction: so it comes after whatever is before it there. */
-const POSITION = raw<number>`coalesce(position, 0)`
-
 /** A partner's events of all leads after a place, in the order in which they were committed; with the body of each webhook. */
 export async function eventsAfter(
   sql: Sql,
@@ -44,8 +41,8 @@ export async function eventsAfter(
       .innerJoin('leads', 'leads.id', 'lead_events.lead_id')
       .select(['lead_events.id as event_id', 'event_name', 'event_payload', 'lead_events.created_at'])
       .select(['lead_events.lead_id', 'leads.partner_lead_id', ...epochAndTxid])
-      .select([POSITION.as('position'), sequenceOf('lead_events.id').as('sequence')])
-      .$if(webhooks, (query) => query.select(bodyOf('lead_events.id').as('body')))
+      .select(['position', sequenceOf('lead_events.id').as('sequence')])
+      .$if(webhooks, (query) => query.select(bodyOf('lead_events.id').as('webhook_body')))
       .where('lead_events.partner_id', '=', partnerId)
       .where(raw<boolean>`${PLACE} > ${literal(after)}`)
       .where(isSettled)
@@ -59,37 +56,18 @@ export async function eventsAfter(
   )
 }
 
-/** The last event of a partner's feed: of all, or up to a place of an earlier epoch. */
+/** The last event of a partner's feed: of all, or up to a place, which may be that event's own. */
 export async function lastEvent(sql: Sql, partnerId: number, upTo?: FeedPosition) {
-  const isEarlier =
-    upTo && raw<boolean>`(${upTo.epoch}::int < current_epoch() and ${PLACE} <= ${literal(upTo)})`
   return sql
     .selectFrom('lead_events')
-    .select(['lead_id', POSITION.as('position'), ...epochAndTxid])
+    .select(['lead_id', 'position', raw<number>`current_epoch()`.as('current_epoch'), ...epochAndTxid])
     .where('partner_id', '=', partnerId)
     .where(isSettled)
-    .where(isEarlier ?? raw<boolean>`true`)
+    .where(upTo === undefined ? raw<boolean>`true` : raw<boolean>`${PLACE} <= ${literal(upTo)}`)
     .orderBy('epoch', 'desc')
     .orderBy(raw`lead_events.txid`, 'desc')
     .orderBy('lead_id', 'desc')
     .orderBy('lead_events.position', 'desc')
     .limit(1)
     .executeTakeFirst()
-}
-
-/** Whether the partner's feed has an event at a place. */
-export async function hasPlace(
-  sql: Sql,
-  partnerId: number,
-  { epoch, txid, lead_id, position }: FeedPosition,
-): Promise<boolean> {
-  const event = sql
-    .selectFrom('lead_events')
-    .select('id')
-    .where('partner_id', '=', partnerId)
-    .where('epoch', '=', epoch)
-    .where(raw<boolean>`txid = ${txid}::xid8`)
-    .where('lead_id', '=', lead_id)
-    .where(POSITION, '=', position)
-  return (await event.executeTakeFirst()) !== undefined
 }

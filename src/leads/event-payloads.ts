@@ -34,16 +34,9 @@ const gainsFields: readonly string[] = [...gainNames, 'estimated_time_remaining'
  * well-formed gains. Only what this returns is recorded, sent or handed on.
  */
 export function parseScoreGains(value: unknown): ScoreGains | undefined {
-  if (faultOfScoreGains(value) !== undefined) return undefined
+  if (typeof value !== 'object' || value === null || neededGains(value).length > 0) return undefined
   const { experian_gain, equifax_gain, transunion_gain, estimated_time_remaining } = value as ScoreGains
   return { experian_gain, equifax_gain, transunion_gain, estimated_time_remaining }
-}
-
-/** What is wrong with `value` as gains, to follow its name; `undefined` if they are well-formed. */
-export function faultOfScoreGains(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return 'must be an object'
-  const needs = neededGains(value).map(({ field, form }) => `${field} (${form})`)
-  return needs.length === 0 ? undefined : `needs ${needs.join(', ')}`
 }
 
 /** The fields of gains that are absent or malformed in `value`, each with its form. */
@@ -109,7 +102,6 @@ export interface ClosedPayload {
 
 /** What a row of events has that is in the history. */
 export interface InHistory {
-  position: number
   event_name: MilestoneName
   event_payload: EventPayload
 }

@@ -67,7 +67,7 @@ const selectEvents = compiledOnce<{ leadId: number; partnerId: number }>()((sql,
         .where('leads.partner_id', '=', value('partnerId'))
         .where('leads.erased_at', 'is', null),
     )
-    .where('position', 'is not', null)
+    .where('position', '>', 0)
     .$narrowType<InHistory>()
     .orderBy('position'),
 )

@@ -19,7 +19,7 @@ import {
 import { formatTimestamp } from '../values.ts'
 import { leadsEnd } from './lead.ts'
 import { eachField, requiredFields, changeableFields } from './lead-fields.ts'
-import { openBorrower, openMetadata } from './sealed-lead.ts'
+import { openBorrower } from './sealed-lead.ts'
 
 /** Always a string. To TypeScript, an index signature must also cover the named fields. */
 const metadataField = z.custom<string | number | undefined>().meta({ type: 'string' })
@@ -34,12 +34,6 @@ const lead = z
     ...eachField(changeableFields, (name) => z.string().optional().describe(leadFieldMeanings[name])),
     created_at: timestamp,
     updated_at: timestamp,
-    closed_at: z
-      .string()
-      .optional()
-      .describe(
-        `When the lead was closed, in the format of \`created_at\`: ${whatClosed} Absent while the lead is open. A custom field of this name that you stored takes its place.`,
-      ),
     loan_product: z.string().optional().describe('Type of loan product, as you sent it.'),
     property_state: z.string().optional().describe('Two-letter state code of the property.'),
   })
@@ -51,12 +45,12 @@ const lead = z
 
 const closing = z
   .object({
-    at: timestamp.describe('When it was closed.'),
+    at: timestamp.describe(`When the lead was closed: ${whatClosed}`),
     reason: closeReason,
   })
   .meta({
     id: 'LeadClosing',
-    description: 'Of a lead that is closed; otherwise absent. No custom field can take its place.',
+    description: 'Of a lead that is closed; otherwise absent.',
   })
 
 const schema = operation({
@@ -64,7 +58,7 @@ const schema = operation({
   tags: ['Leads'],
   summary: 'Get a lead’s current state',
   description:
-    'Returns a lead with its metadata. Optional fields without a value are left out. A lead that was closed has `closed_at`, and `closing` beside its data.',
+    'Returns a lead with its metadata. Optional fields without a value are left out. A lead that was closed has `closing` beside its data.',
   body: leadBody,
   bodyExamples: { lead: { lead_id: 1042 } },
   response: z.object({ success, data: lead, closing: closing.optional() }),
@@ -113,7 +107,7 @@ export const getLead: FastifyPluginAsyncZod<Options> = async (app, options) => {
 const selectLead = compiledOnce<{ leadId: number; partnerId: number }>()((sql, value) =>
   sql
     .selectFrom('leads')
-    .select(['id', 'partner_id', ...changeableFields, 'personal', 'status', 'metadata'])
+    .select(['id', 'partner_id', ...changeableFields, 'personal', 'status'])
     .select(['created_at', 'updated_at', leadsEnd.as('closed_at'), 'close_reason'])
     .where('id', '=', value('leadId'))
     .where('partner_id', '=', value('partnerId'))
@@ -129,12 +123,7 @@ export async function findLead({ sql, encryptionKeys }: Options, partnerId: numb
   const [row] = await selectLead(sql, { leadId, partnerId })
   // only an erased lead has no borrower
   if (row === undefined || row.personal === null) return undefined
-  const { personal, metadata, ...others } = row
-  return {
-    ...others,
-    ...openBorrower(leadId, personal, encryptionKeys),
-    metadata: openMetadata(leadId, metadata, encryptionKeys),
-  }
+  return { ...row, ...openBorrower(leadId, row.personal, encryptionKeys) }
 }
 
 type LeadRow = NonNullable<Awaited<ReturnType<typeof findLead>>>
@@ -143,13 +132,9 @@ function closingOf({ closed_at: closedAt, close_reason: why }: LeadRow) {
   return closedAt === null || why === null ? undefined : { at: formatTimestamp(closedAt), reason: why }
 }
 
-/**
- * JSON leaves out what is `undefined`. Metadata cannot shadow a value of the lead's own fields. It does shadow what the
- * interface specification does not have: partners may store a field of any other name, and get it back.
- */
+/** JSON leaves out what is `undefined`. Metadata cannot shadow a value of the lead's own fields. */
 function toWire({ metadata, ...row }: LeadRow) {
   return {
-    ...(row.closed_at && { closed_at: formatTimestamp(row.closed_at) }),
     ...metadata,
     id: row.id,
     partner_id: row.partner_id,

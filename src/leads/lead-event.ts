@@ -21,8 +21,8 @@ export const LeadEvent = defineEntity({
     id: p.text().primary(),
     lead: () => p.manyToOne(Lead).deleteRule('restrict'),
     partner: () => p.manyToOne(Partner).deleteRule('restrict'),
-    /** Place in the lead's history, 1 for lead_received, without gaps; null for what is not in it. */
-    position: p.integer().nullable(),
+    /** Place in the lead's history, 1 for lead_received, without gaps; 0 for a closing, which is not in it. */
+    position: p.integer(),
     eventName: p.text().$type<FeedEventName>(),
     eventPayload: p.json<EventPayload | ClosedPayload>().nullable(),
     dedupeKey: p.text(),
@@ -41,9 +41,9 @@ export const LeadEvent = defineEntity({
     },
     {
       name: 'lead_events_history_check',
-      expression: `(position is null) = (event_name = '${LEAD_CLOSED_EVENT}')`,
+      expression: `(position = 0) = (event_name = '${LEAD_CLOSED_EVENT}')`,
     },
-    { name: 'lead_events_position_check', expression: 'position >= 1' },
+    { name: 'lead_events_position_check', expression: 'position >= 0' },
     // with the key, it is there once
     {
       name: 'lead_events_score_period_check',
@@ -67,8 +67,8 @@ export async function findRecorded(sql: Sql, eventIds: string[]) {
     .leftJoin('deliveries', 'deliveries.event_id', 'lead_events.id')
     .select(['lead_events.id as event_id', 'event_name', 'event_payload', 'created_at', 'sequence'])
     .where('lead_events.id', '=', (eb) => eb.fn.any(eb.val(eventIds)))
-    .where('position', 'is not', null)
-    .$narrowType<Omit<InHistory, 'position'>>()
+    .where('position', '>', 0)
+    .$narrowType<InHistory>()
     .execute()
   return new Map(rows.map((row) => [row.event_id, row]))
 }

@@ -1,6 +1,6 @@
 /**
  * The fields of a lead that partners send: requests and responses of the API, the columns that are written and erased, and
- * staff's view derive from these lists. A field's column is in `src/leads/lead.ts`, its rule in `src/http/fields.ts`; the
+ * exports derive from these lists. A field's column is in `src/leads/lead.ts`, its rule in `src/http/fields.ts`; the
  * compiler asks for both.
  *
  * Source: interface specification, section 2.1.
@@ -9,23 +9,15 @@
 /** Who the borrower is. */
 export const requiredFields = ['first_name', 'last_name', 'email', 'phone'] as const
 
-/** The optional fields, with their names in staff's view. */
-export const optionalFields = {
-  partner_lead_id: 'partner’s lead id',
-  fico_range: 'FICO range',
-  loan_officer_id: 'loan officer',
-  notes: 'notes',
-} as const
-
-export type OptionalField = keyof typeof optionalFields
-export const optionalFieldNames = Object.keys(optionalFields) as OptionalField[]
+export const optionalFields = ['partner_lead_id', 'fico_range', 'loan_officer_id', 'notes'] as const
+export type OptionalField = (typeof optionalFields)[number]
 
 /** What get-lead returns and update-partner-info changes. To that call, any other name is a custom field of the partner's. */
 export const changeableFields = ['partner_lead_id', 'fico_range', 'loan_officer_id'] as const
 export type ChangeableField = (typeof changeableFields)[number]
 
-/** What says something of the borrower, so that an erasure empties it. */
-export const erasedFields = ['fico_range', 'loan_officer_id', 'notes'] as const
+/** Of these, what says something of the borrower, so that an erasure empties it. */
+export const erasedFields = ['fico_range', 'loan_officer_id'] as const
 
 /** An object with a value for each of `names`. */
 export function eachField<Name extends string, Value>(

@@ -14,7 +14,7 @@ import {
   REFERENCE,
 } from './reasons.ts'
 import type { MilestoneItem } from './referral-state.ts'
-import { openBorrower, openMetadata, openNotes } from './sealed-lead.ts'
+import { openBorrower } from './sealed-lead.ts'
 
 export const Lead = defineEntity({
   name: 'Lead',
@@ -23,16 +23,12 @@ export const Lead = defineEntity({
     id: p.integer().primary().generated('by default as identity'),
     partner: () => p.manyToOne(Partner).deleteRule('restrict'),
     partnerLeadId: p.text().nullable(),
-    /** Who the borrower is: name, email address and phone number, sealed; null once they are erased. */
+    /** Name, email address, phone number, notes and metadata, sealed as one; null once they are erased. */
     personal: p.text().nullable(),
     /** A keyed hash of the email address, under the key that `personal` is sealed with: staff find a lead by it, and create-lead another of the same borrower. */
     emailHash: p.text().nullable(),
     ficoRange: p.text().nullable(),
     loanOfficerId: p.text().nullable(),
-    /** Sealed. */
-    notes: p.text().nullable(),
-    /** Each value is sealed. */
-    metadata: p.json<Record<string, string>>().defaultRaw(`'{}'::jsonb`),
     status: p.text().$type<MilestoneName>(),
     /** Of the lead's next event. Positions have no gaps; webhook sequences skip 1,000 after a restore. */
     nextPosition: p.integer(),
@@ -164,12 +160,8 @@ export function openLead({ personal, email_hash: _, ...lead }: LeadRecord, keys:
   return {
     ...lead,
     borrower: personal === null ? null : openBorrower(lead.id, personal, keys),
-    notes: openNotes(lead.id, lead.notes, keys),
-    metadata: openMetadata(lead.id, lead.metadata, keys),
   }
 }
-
-export type OpenedLead = ReturnType<typeof openLead>
 
 /** A lead's partner; `undefined` if there is no such lead. */
 export async function partnerOf(sql: Sql, leadId: number): Promise<number | undefined> {

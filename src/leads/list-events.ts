@@ -18,7 +18,7 @@ import {
 } from '../http/schemas.ts'
 import { formatTimestamp } from '../values.ts'
 import { eventSchema, eventShape, feedKinds } from './event-schema.ts'
-import { BEGINNING, eventsAfter, type FeedPosition, hasPlace, lastEvent } from './event-feed.ts'
+import { BEGINNING, eventsAfter, type FeedPosition, lastEvent } from './event-feed.ts'
 
 /** Below the time after which proxies and clients usually give up. */
 const MOST_SECONDS = 25
@@ -148,24 +148,20 @@ export const listEvents: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql
 
 type Row = Awaited<ReturnType<typeof eventsAfter>>[number]
 
-const toWire = (row: Row) => ({
-  event_id: row.event_id,
-  event_name: row.event_name,
-  event_payload: row.event_payload,
-  lead_id: row.lead_id,
-  partner_lead_id: row.partner_lead_id,
-  sequence: row.sequence,
-  cursor: writeFeedCursor(row),
-  created_at: formatTimestamp(row.created_at),
-  ...('body' in row && { webhook_body: row.body }),
+const toWire = ({ epoch, txid, position, ...event }: Row) => ({
+  ...event,
+  cursor: writeFeedCursor({ epoch, txid, position, lead_id: event.lead_id }),
+  created_at: formatTimestamp(event.created_at),
 })
 
 async function startOf(sql: Sql, partnerId: number, after: string | null | undefined): Promise<FeedPosition> {
-  if (after === undefined || after === null || after === writeFeedCursor(BEGINNING)) return BEGINNING
+  if (after === undefined || after === null) return BEGINNING
   if (after === NOW) return (await lastEvent(sql, partnerId)) ?? BEGINNING
   const place = readFeedCursor(after) ?? BEGINNING
-  if (await hasPlace(sql, partnerId, place)) return place
-  throw unknownPlace((await lastEvent(sql, partnerId, place)) ?? BEGINNING)
+  const last = await lastEvent(sql, partnerId, place)
+  if (writeFeedCursor(last ?? BEGINNING) === after) return place
+  // this epoch has lost nothing: the cursor is from elsewhere
+  throw unknownPlace(last !== undefined && place.epoch < last.current_epoch ? last : BEGINNING)
 }
 
 /** An event that a restored database lost may be there again, with another cursor. */

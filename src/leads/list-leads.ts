@@ -17,11 +17,10 @@ import {
 } from '../http/schemas.ts'
 import { formatTimestamp } from '../values.ts'
 import { leadsEnd } from './lead.ts'
-import { type MilestoneName, statuses } from './milestones.ts'
+import { statuses } from './milestones.ts'
 
 /** Whether a lead's webhooks go out: `failing` while the first open one fails, `held` while the endpoint is paused. */
-export const leadDeliveries = ['ok', 'failing', 'held'] as const
-export type LeadDelivery = (typeof leadDeliveries)[number]
+const leadDeliveries = ['ok', 'failing', 'held'] as const
 
 const leadSummary = z
   .object({
@@ -126,19 +125,8 @@ export const listLeads: FastifyPluginAsyncZod<{ sql: Sql }> = async (app, { sql 
   })
 }
 
-/** As the request has it. */
-export interface LeadFilter {
-  after?: number | null | undefined
-  status?: MilestoneName | undefined
-  partner_lead_id?: string | undefined
-  partner_lead_id_prefix?: string | undefined
-  delivery?: Exclude<LeadDelivery, 'ok'> | undefined
-  closed?: boolean | undefined
-  limit: number
-}
-
-/** A partner's leads, newest first, without personal data. */
-export async function leadPage(sql: Sql, partnerId: number, filter: LeadFilter) {
+/** A partner's leads by the fields of a request, newest first, without personal data. */
+export async function leadPage(sql: Sql, partnerId: number, filter: z.output<typeof body>) {
   const { after, status, partner_lead_id, partner_lead_id_prefix: prefix, delivery, closed, limit } = filter
   let leads = sql
     .selectFrom('leads')
@@ -171,7 +159,7 @@ const openWebhooks = raw<number>`(
   select count(*)::int from deliveries where deliveries.lead_id = leads.id and state = 'pending'
 )`
 
-const deliveryOf = raw<LeadDelivery>`(
+const deliveryOf = raw<(typeof leadDeliveries)[number]>`(
   select case
     when count(*) = 0 then 'ok'
     when endpoints.state = 'paused' then 'held'

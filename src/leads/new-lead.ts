@@ -4,8 +4,8 @@ import { insertKey, type KeyedRequest, requestHashPlace } from '../http/idempote
 import { seal } from '../seal.ts'
 import { newUuid } from '../values.ts'
 import type { WebhookFacts } from '../webhooks/body.ts'
-import { eachField, type OptionalField, optionalFieldNames } from './lead-fields.ts'
-import { type Borrower, hashesOfEmail, hashOfBorrower, sealBorrower, sealFields } from './sealed-lead.ts'
+import { changeableFields, eachField, type OptionalField, requiredFields } from './lead-fields.ts'
+import { type Borrower, hashesOfEmail, sealBorrower } from './sealed-lead.ts'
 
 /** A new lead's id, and PostgreSQL's time. */
 export interface ReservedLeadId {
@@ -13,8 +13,8 @@ export interface ReservedLeadId {
   createdAt: Date
 }
 
-const LARGEST_BLOCK = 64
-/** A block lasts this long. If it is used up sooner, the next one is larger. */
+/** Ids of a block that follows another one within `BLOCK_MS`, for which a block lasts. */
+const BLOCK = 32
 const BLOCK_MS = 1000
 
 /**
@@ -29,15 +29,13 @@ const BLOCK_MS = 1000
 export function leadIds(sql: Sql, monotonicMs = () => performance.now()): () => Promise<ReservedLeadId> {
   let ids: number[] = []
   let now = new Date(0)
-  let size = 1
   let takenAt = Number.NEGATIVE_INFINITY
   let refill: Promise<void> | undefined
 
   const ageMs = () => monotonicMs() - takenAt
 
   async function takeBlock(): Promise<void> {
-    size = ageMs() < BLOCK_MS ? Math.min(size * 2, LARGEST_BLOCK) : 1
-    ;({ ids, now } = await take(sql, size))
+    ;({ ids, now } = await take(sql, ageMs() < BLOCK_MS ? BLOCK : 1))
     takenAt = monotonicMs()
   }
 
@@ -63,9 +61,9 @@ async function take(sql: Sql, size: number): Promise<{ ids: number[]; now: Date 
 }
 
 /** A referral as a partner sends it; absent optional fields are `null`. */
-export type NewLead = Borrower & Record<OptionalField, string | null>
+export type NewLead = Omit<Borrower, 'metadata'> & Record<OptionalField, string | null>
 
-const optionalColumns = raw.join(optionalFieldNames.map((name) => raw.ref(name)))
+const ownColumns = raw.join(changeableFields.map((name) => raw.ref(name)))
 
 /** Makes the body of a delivery. */
 export type WebhookBody = (facts: WebhookFacts) => string
@@ -132,17 +130,13 @@ export async function insertLead(
   const earlier = duplicateOf(partnerId, partnerLeadId, hashesOfEmail(lead.email, encryptionKeys))
   const earlierId = raw`(select id from earlier)`
   const key = kept === undefined ? raw`key as (select)` : keepKey(leadId, kept, earlierId, encryptionKeys)
-  const fields = sealFields(
-    leadId,
-    eachField(optionalFieldNames, (name) => lead[name]),
-    encryptionKeys,
-  )
-  const personal = sealBorrower(leadId, lead, encryptionKeys)
+  const borrower = { ...eachField(requiredFields, (name) => lead[name]), notes: lead.notes, metadata: {} }
+  const { personal, email_hash } = sealBorrower(leadId, borrower, encryptionKeys)
   const { rows } = await raw<{ duplicate_of: number | null }>`
     with earlier as materialized (${earlier}), ${key}, lead as (
-      insert into leads (id, partner_id, personal, email_hash, ${optionalColumns}, status, next_position, next_sequence,
+      insert into leads (id, partner_id, personal, email_hash, ${ownColumns}, status, next_position, next_sequence,
         last_event_at, created_at, updated_at)
-      select ${ids}, ${personal}, ${hashOfBorrower(lead, personal, encryptionKeys)}, ${raw.join(Object.values(fields))},
+      select ${ids}, ${personal}, ${email_hash}, ${raw.join(changeableFields.map((name) => lead[name]))},
         'lead_received', 2, 2, ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${createdAt}::timestamptz
       from key
     ), event as (

@@ -17,7 +17,7 @@ import {
   simulateUpdate,
 } from '../../workflows/messages.ts'
 import type { Sql } from '../database/sql.ts'
-import { countedOf } from '../deliveries/delivery.ts'
+import { findDeliveries } from '../deliveries/list-deliveries.ts'
 import { isTimeUp } from '../temporal/away.ts'
 import { referralId, TASK_QUEUE } from '../temporal/names.ts'
 import { startAttributes } from '../temporal/search-attributes.ts'
@@ -193,7 +193,7 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
       raw<Date | null>`max(created_at) filter (where event_name = 'mortgage_ready')`.as('readyAt'),
     ])
     .where('lead_id', '=', leadId)
-    .where('position', 'is not', null)
+    .where('position', '>', 0)
     .executeTakeFirstOrThrow()
   const open = await firstOpenDelivery(sql, leadId)
   return {
@@ -216,35 +216,13 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
   }
 }
 
-function firstOpenDelivery(sql: Sql, leadId: number) {
-  return sql
-    .selectFrom('deliveries')
-    .leftJoinLateral(
-      (eb) =>
-        eb
-          .selectFrom('attempts')
-          .select(['status', 'error_code'])
-          .whereRef('attempts.event_id', '=', 'deliveries.event_id')
-          .where('error_code', 'is not', null)
-          .orderBy('number', 'desc')
-          .limit(1)
-          .as('latest'),
-      (join) => join.onTrue(),
-    )
-    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
-    .select(['sequence', 'latest.status', 'latest.error_code'])
-    .select(countedOf('deliveries', 'endpoints').failures.as('failures'))
-    .where('lead_id', '=', leadId)
-    .where('deliveries.state', '=', 'pending')
-    .orderBy('sequence')
-    .limit(1)
-    .executeTakeFirst()
+async function firstOpenDelivery(sql: Sql, leadId: number) {
+  const [first] = await findDeliveries(sql, { leadId, states: ['pending'], limit: 1 })
+  return first
 }
 
-type OpenDelivery = NonNullable<Awaited<ReturnType<typeof firstOpenDelivery>>>
-
-function failureOf(open: OpenDelivery | undefined): DeliveryFailure | null {
+function failureOf(open: Awaited<ReturnType<typeof firstOpenDelivery>>): DeliveryFailure | null {
   if (open === undefined || open.failures === 0) return null
-  const { sequence, failures, status, error_code } = open
-  return { sequence, failures, reason: failureReason(status, error_code) }
+  const { sequence, failures, last_status: status, last_error_code: code } = open
+  return { sequence, failures, reason: failureReason(status && Number(status), code) }
 }

@@ -1,7 +1,8 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { z } from 'zod'
-import { email, name, phone } from '../http/fields.ts'
+import type { MilestoneAnswer } from '../../workflows/messages.ts'
+import { email, name as personName, phone } from '../http/fields.ts'
 import { table } from '../staff/answer.ts'
 import { leadArgument, matching, oneOf, partnerArgument } from '../staff/arguments.ts'
 import { MOST_COUNTED } from '../staff/attention.ts'
@@ -9,13 +10,13 @@ import type { Run, StaffContext } from '../staff/context.ts'
 import { Refusal } from '../staff/refusal.ts'
 import { formatTimestamp, IDEMPOTENCY_KEY } from '../values.ts'
 import { leadsWithoutNews, NEWS_WITHIN_DAYS } from './attention.ts'
-import { faultOfScoreGains, listOf, parseScoreGains, takesPayload, unknownGains } from './event-payloads.ts'
-import { findLeadRecord, leadsChange } from './lead.ts'
+import { parseScoreGains, takesPayload, unknownGains } from './event-payloads.ts'
+import { leadsChange } from './lead.ts'
 import { eachField, requiredFields } from './lead-fields.ts'
-import { find, noSuchLead, requireLead, showLead, wasErased } from './look-up.ts'
+import { find, noSuchLead, requireLead, wasErased } from './look-up.ts'
 import { milestones, type SignalledMilestone, signalledMilestones } from './milestones.ts'
 import { type CloseReason, closeReasons, REFERENCE } from './reasons.ts'
-import { hashOfBorrower, openBorrower, sealBorrower } from './sealed-lead.ts'
+import { type Borrower, openBorrower, sealBorrower } from './sealed-lead.ts'
 
 export function addLeadCommands(program: Command, run: Run): void {
   const lead = program
@@ -29,9 +30,6 @@ export function addLeadCommands(program: Command, run: Run): void {
     .argument('<text>', 'a lead’s id, partner_lead_id, evt_…, att_… or email address; - reads it from stdin')
     .option('--partner <partner>', 'only this partner’s', partnerArgument)
     .action(run(find))
-  named('show')
-    .description('fields, events, webhooks with their attempts, and where its workflow is')
-    .action(run(showLead))
   lead
     .command('list')
     .description(
@@ -43,8 +41,8 @@ export function addLeadCommands(program: Command, run: Run): void {
     .action(run(close))
   named('correct')
     .description('set a mistyped name, address or number; the audit has which fields, never their values')
-    .option('--first-name <name>', 'the first name', valid(name))
-    .option('--last-name <name>', 'the last name', valid(name))
+    .option('--first-name <name>', 'the first name', valid(personName))
+    .option('--last-name <name>', 'the last name', valid(personName))
     .option('--email <address>', 'the email address, which gets the next email', valid(email))
     .option('--phone <number>', 'the phone number', valid(phone))
     .action(run(correct))
@@ -98,47 +96,34 @@ export function addReason(
     .addHelpText('after', ['\nReasons:', ...meanings].join('\n'))
 }
 
-/** As the audit takes it. */
-export const detailOf = ({ reason, reference }: Given<string>) => ({
-  reason,
-  ...(reference !== undefined && { reference }),
-})
-
-export async function close(context: StaffContext, lead: number, given: Given<CloseReason>) {
-  const { reason } = given
-  const { partner_id: partnerId, closed_at: closedAt, close_reason } = await requireLead(context.sql, lead)
-  if (closedAt !== null) {
-    return {
-      json: { lead_id: lead, outcome: 'already_closed', closed_at: closedAt, close_reason },
-      text: `Lead ${lead} was already closed at ${formatTimestamp(closedAt)} UTC: ${close_reason}.`,
-    }
-  }
-  const action = { action: 'lead.close', partnerId, leadId: lead, detail: detailOf(given) }
-  const closed = await context.act(action, async () => {
+/** Closes a lead. A repeat changes nothing, and says why it was closed. */
+export async function close(context: StaffContext, lead: number, { reason, reference }: Given<CloseReason>) {
+  const { partner_id: partnerId } = await requireLead(context.sql, lead)
+  const action = { action: 'lead.close', partnerId, leadId: lead, detail: { reason, reference } }
+  const { closed_at, close_reason } = await context.act(action, async () => {
     await context.referrals.close(lead, reason)
-    const result = (await findLeadRecord(context.sql, lead))?.closed_at
-    return { result, detail: { outcome: result ? 'closed' : 'accepted' } }
+    const result = await requireLead(context.sql, lead)
+    return { result, detail: { close_reason: result.close_reason } }
   })
-  const outcome = closed ? 'closed' : 'accepted'
   return {
-    json: { lead_id: lead, outcome, closed_at: closed ?? null, close_reason: reason },
-    text: closed
-      ? `Closed lead ${lead}. Open webhooks are still sent. get-lead has closed_at.`
+    json: { lead_id: lead, closed_at, close_reason },
+    text: closed_at
+      ? `Lead ${lead} is closed since ${formatTimestamp(closed_at)} UTC: ${close_reason}. Open webhooks are still sent.`
       : `Lead ${lead} will be closed once the score provider has answered: see "lead show ${lead}".`,
   }
 }
 
-interface Corrections {
-  firstName?: string
-  lastName?: string
-  email?: string
-  phone?: string
-}
-
 /** Sets who the borrower is, in one transaction with its audit row. */
-export async function correct(context: StaffContext, lead: number, given: Corrections) {
-  const { firstName: first_name, lastName: last_name, email: address, phone: number } = given
-  const corrections = { first_name, last_name, email: address, phone: number }
+export async function correct(
+  context: StaffContext,
+  lead: number,
+  {
+    firstName,
+    lastName,
+    ...others
+  }: { firstName?: string; lastName?: string; email?: string; phone?: string },
+) {
+  const corrections: Partial<Borrower> = { first_name: firstName, last_name: lastName, ...others }
   const corrected = requiredFields.filter((field) => corrections[field] !== undefined)
   if (corrected.length === 0)
     throw new Refusal('Name what to correct: --first-name, --last-name, --email or --phone.')
@@ -153,11 +138,10 @@ export async function correct(context: StaffContext, lead: number, given: Correc
     if (row === undefined) throw noSuchLead(lead)
     if (row.erased_at !== null || row.personal === null) throw wasErased(lead, row.erased_at ?? new Date())
     const known = openBorrower(lead, row.personal, keys)
-    const borrower = eachField(requiredFields, (field) => corrections[field] ?? known[field])
-    const personal = sealBorrower(lead, borrower, keys)
+    const borrower = { ...known, ...eachField(corrected, (field) => corrections[field] ?? known[field]) }
     await sql
       .updateTable('leads')
-      .set({ personal, email_hash: hashOfBorrower(borrower, personal, keys), updated_at: leadsChange })
+      .set({ ...sealBorrower(lead, borrower, keys), updated_at: leadsChange })
       .where('id', '=', lead)
       .execute()
     const detail = { fields: corrected }
@@ -201,48 +185,36 @@ function json(text: string): unknown {
   }
 }
 
+const became: Partial<Record<MilestoneAnswer['outcome'], string>> = {
+  recorded: 'recorded',
+  repeated: 'already recorded, nothing changed',
+  accepted: 'accepted, and recorded once the score provider answers',
+}
+
 /** Sends a milestone to the lead's workflow and waits for its answer. */
 export async function milestone(
   context: StaffContext,
   lead: number,
-  reached: SignalledMilestone,
+  name: SignalledMilestone,
   { payload, id }: { payload?: unknown; id?: string } = {},
 ) {
-  if (payload !== undefined) requireGains(reached, payload)
-  const { partner_id: partnerId, closed_at: closedAt } = await requireLead(context.sql, lead)
-  if (closedAt !== null) throw new Refusal(`Lead ${lead} is closed and accepts no more milestones.`)
   const gains = parseScoreGains(payload)
-  const request = { name: reached, ...(id !== undefined && { id }), ...(gains && { event_payload: gains }) }
-  const action = { action: 'milestone', partnerId, leadId: lead, detail: { name: reached, id: id ?? null } }
-  const { outcome, event_id: event } = await context.act(action, async () => {
-    const answer = await context.referrals.record(lead, request).catch(refusedByWorkflow)
-    const { outcome: answered, event_id } = answer ?? { outcome: 'closed', event_id: null }
-    if (answered !== 'accepted' && answered !== 'recorded' && answered !== 'repeated') {
-      const why =
-        answered === 'full' ? 'has reached the sandbox’s limit of events' : `has ended (${answered})`
-      throw new Refusal(`Lead ${lead} ${why}: nothing was recorded.`)
-    }
-    const result = { outcome: answered === 'repeated' ? 'already_recorded' : answered, event_id } as const
-    return { result, detail: result }
+  if (payload !== undefined && !takesPayload(name)) throw new Refusal(`${name} has no payload.`)
+  if (payload !== undefined && (gains === undefined || unknownGains(payload).length > 0))
+    throw new Refusal(`--payload must have the four fields of gains only: '${EXAMPLE}'.`)
+  const { partner_id: partnerId } = await requireLead(context.sql, lead)
+  const request = { name, ...(id !== undefined && { id }), ...(gains && { event_payload: gains }) }
+  const action = { action: 'milestone', partnerId, leadId: lead, detail: { name, id } }
+  const { outcome, event_id } = await context.act(action, async () => {
+    const result = await context.referrals.record(lead, request).catch(refusedByWorkflow)
+    if (result && became[result.outcome] !== undefined) return { result, detail: { ...result } }
+    const why = result?.outcome ?? 'closed'
+    throw new Refusal(`Lead ${lead} takes no more milestones (${why}): nothing was recorded.`)
   })
-  const texts = {
-    recorded: `Recorded ${reached} for lead ${lead} as ${event}.`,
-    already_recorded: `Nothing changed: lead ${lead} already has ${reached}, as ${event}.`,
-    accepted: `Accepted ${reached} for lead ${lead}: it is recorded once the score provider answers.`,
-  }
   return {
-    json: { lead_id: lead, event_name: reached, event_id: event, outcome },
-    text: texts[outcome],
+    json: { lead_id: lead, event_name: name, event_id, outcome },
+    text: `${name} of lead ${lead}: ${became[outcome]}. Event: ${event_id ?? 'none yet'}.`,
   }
-}
-
-/** @throws {Refusal} */
-function requireGains(reached: SignalledMilestone, payload: unknown): void {
-  if (!takesPayload(reached)) throw new Refusal(`${reached} has no payload: leave out --payload.`)
-  const unknown = unknownGains(payload)
-  const fault =
-    faultOfScoreGains(payload) ?? (unknown.length > 0 && `must have gains only, not ${listOf(unknown)}`)
-  if (fault) throw new Refusal(`--payload ${fault}. Example: '${EXAMPLE}'.`)
 }
 
 /** The workflow's own words say why it refuses. */

@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
-import { sql as raw } from 'kysely'
 import { z } from 'zod'
 import type { Sql } from '../database/sql.ts'
 import type { RouteDependencies } from '../http/dependencies.ts'
@@ -8,8 +7,8 @@ import { ownLeadId, optionalRules, text } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { leadErrors, messageResponse } from '../http/schemas.ts'
 import { type ChangeableField, changeableFields, eachField, requiredFields } from './lead-fields.ts'
-import { leadsChange, ownsLead } from './lead.ts'
-import { sealMetadata } from './sealed-lead.ts'
+import { leadsChange } from './lead.ts'
+import { openBorrower, sealBorrower } from './sealed-lead.ts'
 
 /** The limit of custom fields, without those that the specification names. */
 const MAX_CUSTOM_FIELDS = 50
@@ -32,9 +31,7 @@ const fixedFields: Record<string, string> = {
 }
 /** Letters with their marks, digits, punctuation, symbols and the space: nothing invisible. */
 const FIELD_NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u
-const PROTOTYPE = '__proto__'
-
-const NOTHING_SENT = 'Nothing was changed: the request has no field beside lead_id.'
+const INVALID_NAME = 'is not a valid name: it must have 1 to 64 printable characters'
 
 const value = text({ max: 2000, breaks: true }).nullable()
 
@@ -68,7 +65,7 @@ const body = z
   .superRefine(refuseNames, { when: ({ value: found }) => typeof found === 'object' && found !== null })
   .meta({
     maxProperties: MOST_FIELDS,
-    propertyNames: { minLength: 1, maxLength: 64, not: { enum: [...Object.keys(fixedFields), PROTOTYPE] } },
+    propertyNames: { minLength: 1, maxLength: 64, not: { enum: Object.keys(fixedFields) } },
   })
 
 const listed = new Intl.ListFormat('en-GB').format(changeableFields.map((name) => `\`${name}\``))
@@ -86,10 +83,7 @@ const schema = operation({
   },
   response: messageResponse,
   responseDescription: 'The lead was updated.',
-  responseExamples: {
-    updated: { success: true, message: 'Lead updated.' },
-    'only lead_id': { success: true, message: NOTHING_SENT },
-  },
+  responseExamples: { updated: { success: true, message: 'Lead updated.' } },
   errors: leadErrors,
 })
 
@@ -99,21 +93,19 @@ type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys'>
 export const updatePartnerInfo: FastifyPluginAsyncZod<Options> = async (app, options) => {
   app.post('/update-partner-info', {
     schema,
-    preValidation: async (request) => refuseFirst(request.body),
+    // thousands of fields take long to check
+    preValidation: async ({ body: sent }) => {
+      if (Object.keys(sent ?? {}).length > MOST_FIELDS)
+        throw invalidRequest({ problem: `the request body must have at most ${MOST_FIELDS} fields` })
+    },
     handler: async (request) => {
       const { lead_id, ...sent } = request.body
       request.leadId = lead_id
-      const outcome = await updateLead(options, request.partnerId, lead_id, toChanges(sent))
-      if (outcome === 'unknown') throw unknownLead()
-      if (outcome === 'too_many') {
-        throw invalidPayload(`A lead can have at most ${MAX_CUSTOM_FIELDS} custom fields.`)
-      }
-      return { success: true as const, message: saysNothing(sent) ? NOTHING_SENT : 'Lead updated.' }
+      await updateLead(options, request.partnerId, lead_id, toChanges(sent))
+      return { success: true as const, message: 'Lead updated.' }
     },
   })
 }
-
-const saysNothing = (sent: object) => Object.values(sent).every((given) => given === undefined)
 
 /** Fields of the lead are its columns, where the empty string counts as absent; all others are metadata. */
 function toChanges(sent: Record<string, string | null | undefined>): LeadChanges {
@@ -130,26 +122,13 @@ function toChanges(sent: Record<string, string | null | undefined>): LeadChanges
 /** Runs even if other fields are invalid, so that the message names them all. */
 function refuseNames({ lead_id: _, ...fields }: object & { lead_id?: unknown }, context: z.RefinementCtx) {
   for (const field of Object.keys(fields)) {
-    const message = faultOf(field)
+    const message = Object.hasOwn(fixedFields, field)
+      ? fixedFields[field]
+      : FIELD_NAME.test(field)
+        ? undefined
+        : INVALID_NAME
     if (message !== undefined) context.addIssue({ code: 'custom', path: [field || '""'], message })
   }
-}
-
-/** Thousands of fields take long to check; and zod drops a field of that name before any refinement sees it. */
-function refuseFirst(sent: unknown): void {
-  if (typeof sent !== 'object' || sent === null) return
-  if (Object.keys(sent).length > MOST_FIELDS)
-    throw invalidRequest({ problem: `the request body must have at most ${MOST_FIELDS} fields` })
-  if (Object.hasOwn(sent, PROTOTYPE))
-    throw invalidRequest({ field: PROTOTYPE, problem: `${faultOf(PROTOTYPE)}` })
-}
-
-/** What is wrong with a field's name, if anything. */
-function faultOf(field: string): string | undefined {
-  if (field === PROTOTYPE) return 'is not a name that can be stored'
-  if (Object.hasOwn(fixedFields, field)) return fixedFields[field]
-  if (FIELD_NAME.test(field)) return undefined
-  return 'is not a valid name: it must have 1 to 64 printable characters'
 }
 
 /** What is not named stays; `null` removes a field. */
@@ -158,41 +137,51 @@ export interface LeadChanges {
   metadata: Record<string, string | null>
 }
 
-/** Changes a lead's fields and merges its metadata, in one statement: concurrent changes both count. */
+/**
+ * Changes a lead's fields and merges its metadata. Concurrent changes both count: one that meets another begins anew.
+ *
+ * @throws {ApiError}
+ */
 export async function updateLead(
   { sql, encryptionKeys }: { sql: Sql; encryptionKeys: readonly Buffer[] },
   partnerId: number,
   leadId: number,
   { fields, metadata }: LeadChanges,
-): Promise<'updated' | 'unknown' | 'too_many'> {
-  const isEmpty = Object.keys(fields).length + Object.keys(metadata).length === 0
-  if (isEmpty) return (await ownsLead(sql, partnerId, leadId)) ? 'updated' : 'unknown'
-  const changes = JSON.stringify(sealMetadata(leadId, metadata, encryptionKeys))
-  const merged = raw<Record<string, string>>`jsonb_strip_nulls(metadata || ${changes}::jsonb)`
-  const fits = raw<boolean>`${MAX_CUSTOM_FIELDS} >= (
-    select count(*) from jsonb_object_keys(${merged}) as field where field <> all(${NAMED_FIELDS}))`
-  const own = await sql
-    .with('own', (cte) =>
-      cte
-        .selectFrom('leads')
-        .select(['id', fits.as('fits')])
-        .where('id', '=', leadId)
-        .where('partner_id', '=', partnerId)
-        .where('erased_at', 'is', null)
-        // as concurrent changes leave it
-        .forNoKeyUpdate(),
-    )
-    .with('changed', (cte) =>
-      cte
-        .updateTable('leads')
-        .from('own')
-        .set({ ...fields, metadata: merged, updated_at: leadsChange })
-        .whereRef('leads.id', '=', 'own.id')
-        .where('own.fits', '=', true),
-    )
-    .selectFrom('own')
-    .select('fits')
-    .executeTakeFirst()
-  if (own === undefined) return 'unknown'
-  return own.fits ? 'updated' : 'too_many'
+): Promise<void> {
+  const [changesFields, changesMetadata] = [fields, metadata].map((part) => Object.keys(part).length > 0)
+  for (let isDone = false; !isDone;) {
+    const lead = await sql
+      .selectFrom('leads')
+      .select('personal')
+      .where('id', '=', leadId)
+      .where('partner_id', '=', partnerId)
+      .where('erased_at', 'is', null)
+      .executeTakeFirst()
+    if (!lead?.personal) throw unknownLead()
+    if (!changesFields && !changesMetadata) return
+    const sealed = changesMetadata && withMetadata(leadId, lead.personal, metadata, encryptionKeys)
+    const { numUpdatedRows } = await sql
+      .updateTable('leads')
+      .set({ ...fields, ...sealed, updated_at: leadsChange })
+      .where('id', '=', leadId)
+      // each sealing differs, so an equal value means that nobody changed the lead meanwhile
+      .where('personal', '=', lead.personal)
+      .executeTakeFirst()
+    isDone = numUpdatedRows > 0
+  }
+}
+
+function withMetadata(
+  leadId: number,
+  personal: string,
+  changes: LeadChanges['metadata'],
+  keys: readonly Buffer[],
+) {
+  const borrower = openBorrower(leadId, personal, keys)
+  const merged = Object.entries({ ...borrower.metadata, ...changes })
+  const metadata = Object.fromEntries(merged.filter((entry): entry is [string, string] => entry[1] !== null))
+  const custom = Object.keys(metadata).filter((name) => !NAMED_FIELDS.includes(name))
+  if (custom.length > MAX_CUSTOM_FIELDS)
+    throw invalidPayload(`A lead can have at most ${MAX_CUSTOM_FIELDS} custom fields.`)
+  return sealBorrower(leadId, { ...borrower, metadata }, keys)
 }

@@ -1,44 +1,32 @@
 import type { Command } from 'commander'
 import { sql as raw } from 'kysely'
 import { pages, type Sql } from '../database/sql.ts'
-import { type Borrower, hashOfBorrower } from '../leads/sealed-lead.ts'
+import { type Borrower, sealBorrower } from '../leads/sealed-lead.ts'
 import { keyId, keysInUse, open, type Place, retireKeys, seal, SealError } from '../seal.ts'
 import { table } from '../staff/answer.ts'
 import { notYetInUse, type Run, type StaffContext } from '../staff/context.ts'
 import { Refusal } from '../staff/refusal.ts'
 
-/** A column with sealed values. */
-interface SealedColumn {
-  table: string
-  /** The column that names the row in the values' places. */
-  id: string
-  column: string
-  /** A jsonb column whose values are sealed one by one; the place of one is `<column>.<name>`. */
-  isMap?: true
-}
-
-const sealedColumns: SealedColumn[] = [
+/** Columns with sealed values, and those that name the row in the values' places. */
+const sealedColumns = [
   { table: 'leads', id: 'id', column: 'personal' },
-  { table: 'leads', id: 'id', column: 'notes' },
-  { table: 'leads', id: 'id', column: 'metadata', isMap: true },
   { table: 'endpoint_secrets', id: 'id', column: 'ciphertext' },
   // only the hashes of create-lead, which have a lead, are sealed
   { table: 'idempotency_keys', id: 'lead_id', column: 'request_hash' },
-]
+] as const
+
+type SealedColumn = (typeof sealedColumns)[number]
 
 interface SealedValue {
   id: number
-  /** In a map, the value's name there; else empty. */
-  name: string
   value: string
 }
 
 /** All values of a column, for a `from`. */
-function valuesOf({ table: name, id, column, isMap }: SealedColumn) {
-  const [from, row, cell] = [raw.table(name), raw.ref(id), raw.ref(column)]
-  return isMap
-    ? raw`(select ${row} as id, key as name, value from ${from}, jsonb_each_text(${cell})) as sealed`
-    : raw`(select ${row} as id, '' as name, ${cell} as value from ${from} where ${row} is not null and ${cell} is not null) as sealed`
+function valuesOf({ table: name, id, column }: SealedColumn) {
+  const [row, cell] = [raw.ref(id), raw.ref(column)]
+  return raw`(select ${row} as id, ${cell} as value from ${raw.table(name)}
+    where ${row} is not null and ${cell} is not null) as sealed`
 }
 const keyOfValue = raw<string>`split_part(value, '.', 2)`
 
@@ -70,40 +58,35 @@ const PAGE = 500
  */
 async function rewriteColumn(sql: Sql, sealed: SealedColumn, keys: readonly Buffer[]): Promise<number> {
   let moved = 0
-  const read = async (after: SealedValue, limit: number) => {
+  const read = async (after: number, limit: number) => {
     const { rows } = await raw<SealedValue>`
-      select * from ${valuesOf(sealed)}
-      where ${keyOfValue} <> ${newestOf(keys)} and id >= ${after.id} and (id, name) > (${after.id}, ${after.name})
-      order by id, name limit ${limit}`.execute(sql)
+      select * from ${valuesOf(sealed)} where ${keyOfValue} <> ${newestOf(keys)} and id > ${after}
+      order by id limit ${limit}`.execute(sql)
     return rows
   }
-  for await (const page of pages(PAGE, { id: 0, name: '', value: '' }, read, (row) => row))
+  for await (const page of pages(PAGE, 0, read, ({ id }) => id))
     for (const row of page) if (await rewriteValue(sql, sealed, row, keys)) moved += 1
   return moved
 }
 
 async function rewriteValue(
   sql: Sql,
-  { table: name, id, column, isMap }: SealedColumn,
-  old: SealedValue,
+  { table: name, id: row, column }: SealedColumn,
+  { id, value }: SealedValue,
   keys: readonly Buffer[],
 ): Promise<boolean> {
-  const place: Place = `${name}:${old.id}:${isMap ? `${column}.${old.name}` : column}`
-  const text = openOrSkip(old.value, place, keys)
+  const place: Place = `${name}:${id}:${column}`
+  const text = openOrSkip(value, place, keys)
   if (text === undefined) return false
-  const value = seal(text, place, keys)
-  const cell = raw.ref(column)
-  const set = isMap
-    ? raw`${cell} = jsonb_set(${cell}, array[${old.name}], to_jsonb(${value}::text))`
-    : raw`${cell} = ${value}`
-  // under the same key as the borrower
-  const hash =
-    column === 'personal' && raw`, email_hash = ${hashOfBorrower(JSON.parse(text) as Borrower, value, keys)}`
-  const { numAffectedRows } = await raw`
-    update ${raw.table(name)} set ${set}${hash || raw``}
-    where ${raw.ref(id)} = ${old.id} and ${isMap ? raw`${cell} ->> ${old.name}` : cell} = ${old.value}`.execute(
-    sql,
+  const cells = Object.entries(
+    // with the hash of the address, which is under the same key
+    name === 'leads'
+      ? sealBorrower(id, JSON.parse(text) as Borrower, keys)
+      : { [column]: seal(text, place, keys) },
   )
+  const set = raw.join(cells.map(([cell, sealed]) => raw`${raw.ref(cell)} = ${sealed}`))
+  const { numAffectedRows } = await raw`update ${raw.table(name)} set ${set}
+    where ${raw.ref(row)} = ${id} and ${raw.ref(column)} = ${value}`.execute(sql)
   return numAffectedRows !== 0n
 }
 
@@ -133,9 +116,13 @@ export function addEncryptionCommands(program: Command, run: Run): void {
 
 export async function showKeysInUse({ sql, config }: StaffContext) {
   const values = await countValues(sql)
+  const newest = newestOf(config.ENCRYPTION_KEY ?? [])
   return {
-    json: { newest_key: newestOf(config.ENCRYPTION_KEY ?? []), needed_keys: await keysInUse(sql), values },
-    text: values.length === 0 ? 'Nothing is encrypted yet.' : tableOf(values, config.ENCRYPTION_KEY ?? []),
+    json: { newest_key: newest, needed_keys: await keysInUse(sql), values },
+    text:
+      values.length === 0
+        ? 'Nothing is encrypted yet.'
+        : `The newest key is ${newest || 'not set'}.\n\n${tableOf(values)}`,
   }
 }
 
@@ -158,7 +145,7 @@ export async function rewrite(context: StaffContext) {
   const isDone = left.length === 0
   return {
     json: { key: newest, moved, left },
-    text: `Moved ${moved} values to the key ${newest}. ${isDone ? DONE : `${NOT_DONE}\n\n${tableOf(left, keys)}`}`,
+    text: `Moved ${moved} values to the key ${newest}. ${isDone ? DONE : `${NOT_DONE}\n\n${tableOf(left)}`}`,
     failed: !isDone,
   }
 }
@@ -168,11 +155,4 @@ const DONE =
 const NOT_DONE =
   'Keep every older key: the values below cannot be read, or a process still writes with an older key. Restart every API and worker with the newest key first, and run this again.'
 
-const tableOf = (uses: KeyUse[], keys: readonly Buffer[]) =>
-  table(uses, {
-    key: 'key',
-    'in ENCRYPTION_KEY': ({ key }) =>
-      ['missing', 'newest', 'older'][Math.min(2, keys.findIndex((own) => keyId(own) === key) + 1)],
-    in: 'column',
-    values: 'values',
-  })
+const tableOf = (uses: KeyUse[]) => table(uses, { key: 'key', in: 'column', values: 'values' })

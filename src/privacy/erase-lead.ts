@@ -80,7 +80,7 @@ export const eraseLead: FastifyPluginAsyncZod<Options> = async (app, { sql, eras
       const { partnerId, keyId } = request
       const { lead_id: lead, reason = null } = request.body
       request.leadId = lead
-      const erasing = { by: auditName(keyId), reason, partnerId, logFile }
+      const erasing = { by: auditName(keyId), detail: { reason }, partnerId, logFile }
       const { answer } = await answerOnce<Answer>(sql, 'erase-lead', [request, reply], async (its, keep) => {
         const leads = await eraseLeads(its, [lead], erasing).catch((err: unknown) => {
           if (!isFileFault(err)) throw err

@@ -10,11 +10,8 @@ import { type ErasedLead, logErased } from './erasure-log.ts'
 interface Erasing {
   /** Who erases, for the audit. */
   by: Parameters<typeof recordAudit>[1]
-  reason: AnyErasureReason | null
-  /** A case number of staff's. */
-  reference?: string | undefined
-  /** After how many days retention erases them. */
-  retentionDays?: number
+  /** Why, for the audit; with a case number of staff's, or the days after which retention erases. */
+  detail: { reason: AnyErasureReason | null; reference?: string | undefined; retention_days?: number }
   /** Erases leads of this partner only. */
   partnerId?: number
   /** The erasure log. Absent in a sandbox without one, and for leads that are in the log already. */
@@ -29,18 +26,13 @@ interface Erasing {
  * @throws the file system's error if the log cannot be written; then nothing is erased.
  */
 export async function eraseLeads(sql: Sql, leadIds: readonly number[], erasing: Erasing): Promise<number[]> {
-  const { by, reason, reference, retentionDays, partnerId, logFile } = erasing
+  const { by, detail, partnerId, logFile } = erasing
   return inTransaction(sql, async (trx) => {
     const leads = await lockLeads(trx, leadIds, partnerId)
     const ids = leads.map(({ id }) => id)
     if (ids.length === 0) return ids
     await emptyLeads(trx, ids)
     for (const { id: leadId, partner_id } of leads) {
-      const detail = {
-        reason,
-        ...(reference !== undefined && { reference }),
-        ...(retentionDays !== undefined && { retention_days: retentionDays }),
-      }
       const action = { action: 'lead.erase', leadId, partnerId: partner_id, detail }
       await recordAudit(trx, by, { ...action, outcome: 'done' })
     }
@@ -86,7 +78,6 @@ export async function emptyLeads(trx: Sql, leadIds: readonly number[]): Promise<
       onboarding_sending_until: null,
       onboarding_refused: null,
       ...eachField(erasedFields, () => null),
-      metadata: raw<Record<string, string>>`'{}'::jsonb`,
       erased_at: raw<Date>`clock_timestamp()`,
       closed_at: raw<Date>`coalesce(closed_at, clock_timestamp())`,
       close_reason: raw<AnyCloseReason>`coalesce(close_reason, 'erased')`,
@@ -151,7 +142,7 @@ export async function eraseAgain(sql: Sql, lines: readonly ErasedLead[], by: Era
       .executeTakeFirst()
     if (lead === undefined) continue
     if (lead.held_at !== null) held.push(leadId)
-    else erased.push(...(await eraseLeads(sql, [leadId], { by, reason: 'restored' })))
+    else erased.push(...(await eraseLeads(sql, [leadId], { by, detail: { reason: 'restored' } })))
   }
   return { lines: own.length, erased, held }
 }

@@ -6,7 +6,7 @@ import { ownLeadId } from '../http/fields.ts'
 import { limitInFlight } from '../http/in-flight.ts'
 import { operation } from '../http/operation.ts'
 import { leadErrors, strictBody, success } from '../http/schemas.ts'
-import { exportedLeadSchema, exportedParts, findExport } from './exported-lead.ts'
+import { exportedLeadSchema, exportOnWire, findExport } from './exported-lead.ts'
 
 const RETRY_SECONDS = 5
 
@@ -31,41 +31,11 @@ const schema = operation({
     lead: {
       success: true,
       data: {
-        about: exportedParts,
-        exported_at: '2026-03-10 09:00:00',
-        lead: {
-          lead_id: 1042,
-          partner_id: 7,
-          first_name: 'Ada',
-          last_name: 'Miller',
-          email: 'ada.miller@example.com',
-          phone: '+1 555-010-0100',
-          partner_lead_id: 'LOAN-2026-118',
-          fico_range: '550-579',
-          loan_officer_id: null,
-          notes: 'Two late payments.',
-          metadata: { loan_product: 'FHA' },
-          status: 'lead_received',
-          created_at: '2026-03-02 15:04:05',
-          updated_at: '2026-03-02 15:04:05',
+        about: {
+          lead: 'The borrower’s data as the partner sent it, with notes and metadata, and the status.',
         },
-        onboarding_email: { sent_at: '2026-03-02 15:04:06', not_sent_because: null },
-        clock: { seconds_ahead: 0 },
-        score_updates: { since: null },
-        closing: { closed_at: null, reason: null },
-        workflow: { workflow_id: 'lead-1042', started_at: '2026-03-02 15:04:05' },
-        idempotency_keys: [],
-        events: [
-          {
-            event_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
-            sequence: 1,
-            event_name: 'lead_received',
-            event_payload: { partner_lead_id: 'LOAN-2026-118' },
-            created_at: '2026-03-02 15:04:05',
-          },
-        ],
-        deliveries: [],
-        actions: [],
+        exported_at: '2026-03-10 09:00:00',
+        lead: { lead_id: 1042, first_name: 'Ada', last_name: 'Miller', status: 'lead_received' },
       },
     },
   },
@@ -87,7 +57,7 @@ export const exportLead: FastifyPluginAsyncZod<Options> = async (app, { sql, enc
       limitExports(partnerId, reply)
       const found = await findExport({ sql, encryptionKeys, leadId, partnerId })
       if (found === undefined) throw unknownLead()
-      return { success: true as const, data: found.document }
+      return { success: true as const, data: exportOnWire(found) }
     },
   })
 }

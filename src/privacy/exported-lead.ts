@@ -1,45 +1,35 @@
 import { z } from 'zod'
 import { inSnapshot, type Sql } from '../database/sql.ts'
-import { sequenceOf, waitsFor } from '../deliveries/delivery.ts'
-import { nextAttemptAt, nextAttemptOf, shownState } from '../deliveries/list-deliveries.ts'
+import { sequenceOf } from '../deliveries/delivery.ts'
+import { findDeliveries, nextAttemptOf } from '../deliveries/list-deliveries.ts'
 import { timestamp } from '../http/fields.ts'
 import { stringMap } from '../http/schemas.ts'
-import { eachField, optionalFieldNames, requiredFields } from '../leads/lead-fields.ts'
+import { eachField, changeableFields, requiredFields } from '../leads/lead-fields.ts'
 import { findLeadRecord, openLead } from '../leads/lead.ts'
 import { referralId } from '../temporal/names.ts'
 import { formatTimestamp } from '../values.ts'
 
-const objects = {
+/** The parts of an exported lead, with what the export says about each. */
+const parts = {
   lead: 'The borrower’s data as the partner sent it, with notes and metadata, and the status.',
   onboarding_email: 'The email that welcomes the borrower, and why it was not sent if it was not.',
   clock: 'In a sandbox, by how many seconds the lead’s clock was advanced.',
   score_updates: 'The date from which score updates are counted, every 45 days.',
   closing: 'When the lead was closed, 30 days after mortgage_ready or by whom, and why.',
+  hold: 'Since when the data is kept whoever asks to erase it, and why.',
   workflow:
     'The lead’s workflow in Temporal. It holds ids, states and dates, and what senders put into signals; no name, address or phone number.',
-} as const
-
-const lists = {
   idempotency_keys: 'The Idempotency-Key of the request that created the lead, kept for 24 hours.',
   events: 'The history, oldest first.',
   deliveries:
     'The webhooks about the lead, in their order: the body that each attempt sends, and what the partner’s endpoint answered.',
   actions: 'What the partner’s keys and staff did with the lead, and when staff looked at it, oldest first.',
-} as const
-
-/** The parts of an exported lead, with what the export says about each. */
-export const exportedParts = { ...objects, ...lists }
+}
 
 /** An export is read by people: what is in a part may grow. */
-const part = z.record(z.string(), z.unknown())
-
 export const exportedLeadSchema = z
-  .object({
-    about: stringMap.describe('What each part is.'),
-    exported_at: timestamp,
-    ...eachField(Object.keys(objects) as (keyof typeof objects)[], (name) => part.describe(objects[name])),
-    ...eachField(Object.keys(lists) as (keyof typeof lists)[], (name) => z.array(part).describe(lists[name])),
-  })
+  .object({ about: stringMap.describe('What each of the other parts is.'), exported_at: timestamp })
+  .catchall(z.unknown())
   .meta({ id: 'ExportedLead' })
 
 interface Exporting {
@@ -60,15 +50,16 @@ export async function findExport({ sql, encryptionKeys, leadId, partnerId }: Exp
     const record = await findLeadRecord(snapshot, leadId, partnerId)
     if (record === undefined) return undefined
     const lead = openLead(record, encryptionKeys)
-    const document = {
-      about: exportedParts,
+    return {
+      about: parts,
       exported_at: new Date(),
       lead: {
         lead_id: leadId,
         partner_id: lead.partner_id,
         ...eachField(requiredFields, (name) => lead.borrower?.[name] ?? null),
-        ...eachField(optionalFieldNames, (name) => lead[name]),
-        metadata: lead.metadata,
+        ...eachField(changeableFields, (name) => lead[name]),
+        notes: lead.borrower?.notes ?? null,
+        metadata: lead.borrower?.metadata ?? {},
         status: lead.status,
         created_at: lead.created_at,
         updated_at: lead.updated_at,
@@ -76,18 +67,22 @@ export async function findExport({ sql, encryptionKeys, leadId, partnerId }: Exp
       onboarding_email: { sent_at: lead.onboarding_sent_at, not_sent_because: lead.onboarding_refused },
       clock: { seconds_ahead: lead.clock_offset },
       score_updates: { since: lead.anchor_at },
-      closing: { closed_at: lead.closed_at, reason: lead.close_reason },
+      closing: { closed_at: lead.closed_at, reason: lead.close_reason, erased_at: lead.erased_at },
+      hold: { since: lead.held_at, reason: lead.hold_reason, reference: lead.hold_reference },
       workflow: { workflow_id: referralId(leadId), started_at: lead.workflow_started_at },
       idempotency_keys: await keysOf(snapshot, leadId),
       events: await eventsOf(snapshot, leadId),
       deliveries: await deliveriesOf(snapshot, leadId),
       actions: await actionsOn(snapshot, leadId, partnerId === undefined),
     }
-    return { partnerId: lead.partner_id, document: onWire(document) as z.output<typeof exportedLeadSchema> }
   })
 }
 
+export type LeadExport = NonNullable<Awaited<ReturnType<typeof findExport>>>
+
 /** With all dates in the specification's format. */
+export const exportOnWire = (found: LeadExport) => onWire(found) as z.output<typeof exportedLeadSchema>
+
 function onWire(value: unknown): unknown {
   if (value instanceof Date) return formatTimestamp(value)
   if (Array.isArray(value)) return value.map(onWire)
@@ -106,21 +101,16 @@ async function eventsOf(sql: Sql, leadId: number) {
     .select(['id as event_id', sequenceOf('lead_events.id').as('sequence')])
     .select(['event_name', 'event_payload', 'created_at'])
     .where('lead_id', '=', leadId)
-    .where('position', 'is not', null)
+    .where('position', '>', 0)
     .orderBy('position')
     .execute()
 }
 
+/** More than a lead can have. */
+const MOST_DELIVERIES = 10_000
+
 async function deliveriesOf(sql: Sql, leadId: number) {
-  const deliveries = await sql
-    .selectFrom('deliveries')
-    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
-    .innerJoin('leads', 'leads.id', 'deliveries.lead_id')
-    .select(['sequence', 'event_id', shownState.as('state'), 'body'])
-    .select([nextAttemptAt.as('next_attempt_at'), 'settled_at', waitsFor.as('waits_for')])
-    .where('lead_id', '=', leadId)
-    .orderBy('sequence')
-    .execute()
+  const deliveries = await findDeliveries(sql, { leadId, limit: MOST_DELIVERIES })
   const attempts = await sql
     .selectFrom('attempts')
     .innerJoin('deliveries', 'deliveries.event_id', 'attempts.event_id')
@@ -130,9 +120,13 @@ async function deliveriesOf(sql: Sql, leadId: number) {
     .orderBy('number')
     .execute()
   const attemptsOf = Map.groupBy(attempts, (row) => row.event_id)
-  return deliveries.map(({ waits_for, ...row }) => ({
-    ...row,
-    next_attempt_at: nextAttemptOf({ ...row, waits_for }),
+  return deliveries.map((row) => ({
+    event_id: row.event_id,
+    sequence: row.sequence,
+    state: row.state,
+    body: row.body,
+    next_attempt_at: nextAttemptOf(row),
+    settled_at: row.settled_at,
     attempts: (attemptsOf.get(row.event_id) ?? []).map(({ event_id: _, ...made }) => made),
   }))
 }

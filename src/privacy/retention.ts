@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type RawBuilder, sql as raw } from 'kysely'
+import { v7 as uuidv7 } from 'uuid'
 import type { Config, retentionDays } from '../config.ts'
-import { clockAheadSeconds, type Sql } from '../database/sql.ts'
+import { clockAheadSeconds, pages, type Sql } from '../database/sql.ts'
+import { DAY_MS, HOUR_MS } from '../values.ts'
 import { eraseLeads } from './erase.ts'
 
 /** How many days data is kept; `null` is forever. */
@@ -15,8 +17,6 @@ interface Retained {
   days: keyof Limits | number
   /** Which rows; all by default. */
   only?: RawBuilder<unknown>
-  /** The columns that are emptied; by default the row is deleted. */
-  emptied?: RawBuilder<unknown>
 }
 
 /** What is removed when it is old, in this order. The audit is kept for good. */
@@ -28,12 +28,12 @@ export const retained = {
     days: 'RETENTION_LEADS_DAYS',
     only: raw`erased_at is null and held_at is null`,
   },
+  /** Emptied of what the endpoint answered. */
   attempts: {
     table: 'attempts',
     at: 'started_at',
     days: 'RETENTION_ATTEMPTS_DAYS',
     only: raw`(response_headers is not null or response_body is not null)`,
-    emptied: raw`response_headers = null, response_body = null`,
   },
   /** For as long as partners are promised the stored answer. */
   idempotency_keys: { table: 'idempotency_keys', at: 'created_at', days: 1 },
@@ -54,7 +54,7 @@ export const retainedNames = Object.keys(retained) as RetainedName[]
 const limitOf = ({ days }: Retained, limits: Limits) => (typeof days === 'number' ? days : limits[days])
 
 const isOld = ({ at, only = raw`true` }: Retained, days: number) =>
-  raw`${raw.ref(at)} < now() - ${days} * interval '1 day' and ${only}`
+  raw<boolean>`${raw.ref(at)} < now() - ${days} * interval '1 day' and ${only}`
 
 /** At least, after each batch: live traffic goes first. */
 const PAUSE_MS = 100
@@ -72,99 +72,94 @@ export interface Removal {
  *
  * @returns how many rows it removed; `undefined` if the class is kept forever.
  */
-export async function removeOld(
-  { sql, config, signal }: Removal,
-  name: RetainedName,
-): Promise<number | undefined> {
+export async function removeOld({ sql, config, signal }: Removal, name: RetainedName) {
   const days = limitOf(retained[name], config)
   if (days === null) return undefined
   // PostgreSQL's clock decides what is old, and what is removed is gone
   if (Math.abs(await clockAheadSeconds(sql)) > MOST_APART_SECONDS)
     throw new Error('this machine’s clock and PostgreSQL’s are minutes apart: correct the one that is wrong')
-  let total = 0
-  let after: string | undefined = ''
-  for (;;) {
-    const began = performance.now()
-    let batch: Batch
-    if (name === 'leads') batch = await eraseOld(sql, days, config.ERASURE_LOG)
-    else if (name === 'attempts') batch = await emptyAttempts(sql, days, after)
-    else batch = await removeRows(sql, retained[name], days)
-    total += batch.removed
-    after = batch.next
-    if (after === undefined || signal?.aborted) return total
-    await delay(Math.max(PAUSE_MS, performance.now() - began), undefined, { signal }).catch(() => {})
+  const batches = {
+    leads: () => eraseOld(sql, days, config.ERASURE_LOG),
+    attempts: () => emptyAttempts(sql, days),
   }
-}
-
-interface Batch {
-  removed: number
-  /** Where the next batch begins; absent after the last one. */
-  next?: string
+  let total = 0
+  let began = performance.now()
+  for await (const removed of name in batches
+    ? batches[name as 'leads']()
+    : deleteRows(sql, retained[name], days)) {
+    total += removed
+    if (signal?.aborted) break
+    await delay(Math.max(PAUSE_MS, performance.now() - began), undefined, { signal }).catch(() => {})
+    began = performance.now()
+  }
+  return total
 }
 
 /** A batch holds its locks for a tenth of a second. A lead has about ten webhooks with their attempts. */
-const SIZES = { leads: 100, rows: 500, attempts: 5000 }
+const SIZES = { leads: 100, rows: 500, attempts: 2000 }
 
-async function removeRows(sql: Sql, each: Retained, days: number): Promise<Batch> {
+async function* deleteRows(sql: Sql, each: Retained, days: number): AsyncGenerator<number> {
   const table = raw.table(each.table)
-  // a request that takes an expired Idempotency-Key anew has locked it, and keeps it
-  const { numAffectedRows = 0n } = await raw`
-    with old as (
-      select ctid from ${table} where ${isOld(each, days)}
-      order by ${raw.ref(each.at)} limit ${SIZES.rows} for update skip locked
-    ) ${each.emptied ? raw`update ${table} set ${each.emptied} from old` : raw`delete from ${table} using old`}
-    where ${table}.ctid = old.ctid`.execute(sql)
-  return { removed: Number(numAffectedRows), ...(numAffectedRows === BigInt(SIZES.rows) && { next: '' }) }
+  for (let removed = SIZES.rows; removed === SIZES.rows; yield removed) {
+    // a request that takes an expired Idempotency-Key anew has locked it, and keeps it
+    const { numAffectedRows } = await raw`
+      with old as (
+        select ctid from ${table} where ${isOld(each, days)}
+        order by ${raw.ref(each.at)} limit ${SIZES.rows} for update skip locked
+      ) delete from ${table} using old where ${table}.ctid = old.ctid`.execute(sql)
+    removed = Number(numAffectedRows)
+  }
 }
 
-async function eraseOld(sql: Sql, days: number, logFile: string | undefined): Promise<Batch> {
-  const { rows } = await raw<{ id: number }>`
-    select id from leads where ${isOld(retained.leads, days)}
-    order by closed_at, id limit ${SIZES.leads}`.execute(sql)
-  const ids = rows.map(({ id }) => id)
-  const erasing = { by: 'retention', reason: 'retention', retentionDays: days, logFile } as const
-  const erased = ids.length === 0 ? [] : await eraseLeads(sql, ids, erasing)
-  return { removed: erased.length, ...(rows.length === SIZES.leads && { next: '' }) }
+async function* eraseOld(sql: Sql, days: number, logFile: string | undefined): AsyncGenerator<number> {
+  const old = sql.selectFrom('leads').select('id').where(isOld(retained.leads, days))
+  const oldest = old.orderBy('closed_at').orderBy('id').limit(SIZES.leads)
+  for (;;) {
+    const ids = (await oldest.execute()).map(({ id }) => id)
+    if (ids.length === 0) return
+    const detail = { reason: 'retention' as const, retention_days: days }
+    yield (await eraseLeads(sql, ids, { by: 'retention', detail, logFile })).length
+  }
 }
 
 /** By how much the clock of a worker may be wrong, which gives attempts their ids. */
-const SKEW = raw`interval '1 hour'`
+const SKEW_MS = HOUR_MS
 
 /**
  * Goes through all old attempts by their ids, which begin with their time: an index of those that are not empty yet would
  * slow down every webhook.
  */
-async function emptyAttempts(sql: Sql, days: number, after: string): Promise<Batch> {
-  const milliseconds = raw`(1000 * extract(epoch from now() - ${days} * interval '1 day' - ${SKEW}))::bigint`
-  const { rows } = await raw<{ removed: number; last: string | null }>`
-    with page as (
-      select id from attempts
-      where id > ${after} and id < 'att_' || overlay(lpad(to_hex(${milliseconds}), 12, '0') placing '-' from 9 for 0)
-      order by id limit ${SIZES.attempts}
-    ), emptied as (
-      update attempts set ${retained.attempts.emptied} from page
-      where attempts.id = page.id and ${isOld(retained.attempts, days)} returning 1
-    )
-    select (select count(*)::int from emptied) as removed, (select max(id) from page) as last`.execute(sql)
-  const { removed = 0, last = null } = rows[0] ?? {}
-  return { removed, ...(last !== null && { next: last }) }
+async function* emptyAttempts(sql: Sql, days: number): AsyncGenerator<number> {
+  const end = `att_${uuidv7({ msecs: Date.now() - days * DAY_MS - SKEW_MS })}`
+  const read = (after: string, limit: number) =>
+    sql
+      .selectFrom('attempts')
+      .select('id')
+      .where('id', '>', after)
+      .where('id', '<', end)
+      .orderBy('id')
+      .limit(limit)
+      .execute()
+  for await (const page of pages(SIZES.attempts, '', read, ({ id }) => id)) {
+    const { numUpdatedRows } = await sql
+      .updateTable('attempts')
+      .set({ response_headers: null, response_body: null })
+      .where((eb) => eb('id', '=', eb.fn.any(eb.val(page.map(({ id }) => id)))))
+      .where(isOld(retained.attempts, days))
+      .executeTakeFirstOrThrow()
+    yield Number(numUpdatedRows)
+  }
 }
 
-/** A count ends here. */
-export const MOST_COUNTED = 1_000_000
-
-/** How many rows a run would remove now, and the date of the oldest. */
+/** How many rows a run would remove now. */
 export async function countOld(sql: Sql, limits: Limits) {
   const counts = []
   for (const name of retainedNames) {
-    const { table, at }: Retained = retained[name]
     const days = limitOf(retained[name], limits)
-    const { rows } = await raw<{ rows: number; oldest: Date | null }>`
-      select count(*)::int as rows, min(at) as oldest from (
-        select ${raw.ref(at)} as at from ${raw.table(table)}
-        where ${days === null ? raw`false` : isOld(retained[name], days)} limit ${MOST_COUNTED}
-      ) as old`.execute(sql)
-    counts.push({ class: name, days, ...rows[0] })
+    const { rows } = await raw<{ rows: number }>`
+      select count(*)::int as rows from ${raw.table(retained[name].table)}
+      where ${days === null ? raw`false` : isOld(retained[name], days)}`.execute(sql)
+    counts.push({ class: name, days, rows: rows[0]?.rows ?? 0 })
   }
   return counts
 }

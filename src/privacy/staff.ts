@@ -9,22 +9,25 @@ import {
   holdReasons,
   withReference,
 } from '../leads/reasons.ts'
-import { noSuchLead, requireLead } from '../leads/look-up.ts'
-import { addReason, detailOf, type Given } from '../leads/staff.ts'
-import { type Answer, table } from '../staff/answer.ts'
+import { requireLead } from '../leads/look-up.ts'
+import { addReason, type Given } from '../leads/staff.ts'
+import { type Answer, fields, table } from '../staff/answer.ts'
 import { leadArgument, nounOf } from '../staff/arguments.ts'
 import type { Run, StaffContext } from '../staff/context.ts'
 import { Refusal } from '../staff/refusal.ts'
 import type { ScheduleName } from '../temporal/schedules.ts'
 import { eraseAgain, eraseLeads } from './erase.ts'
 import { readErased } from './erasure-log.ts'
-import { findExport } from './exported-lead.ts'
-import { countOld, MOST_COUNTED } from './retention.ts'
+import { countOld } from './retention.ts'
+import { exportLead, showLead } from './show-lead.ts'
 
 /** Adds the noun `retention`, and verbs to the noun `lead`. */
 export function addPrivacyCommands(program: Command, run: Run): void {
   const lead = nounOf(program, 'lead')
   const named = (name: string) => lead.command(name).argument('<lead>', 'its id', leadArgument)
+  named('show')
+    .description('fields, events, webhooks with their attempts, and where its workflow is')
+    .action(run(showLead))
   named('export').description('everything that is kept of a borrower, as JSON').action(run(exportLead))
   addReason(lead.command('erase').argument('[lead]', 'its id', leadArgument), erasureReasons, {
     isOptional: true,
@@ -43,15 +46,6 @@ export function addPrivacyCommands(program: Command, run: Run): void {
     .action(run(retention))
 }
 
-/** Everything that is kept of a lead, with `--json` or without. */
-export async function exportLead(context: StaffContext, id: number) {
-  const { sql } = context
-  const found = await findExport({ sql, encryptionKeys: await context.openingKeys(), leadId: id })
-  if (found === undefined) throw noSuchLead(id)
-  await context.recordLook({ action: 'lead.export', leadId: id, partnerId: found.partnerId })
-  return { json: found.document, text: JSON.stringify(found.document, null, 2) }
-}
-
 interface EraseOptions extends Partial<Given<ErasureReason>> {
   from?: string
 }
@@ -66,7 +60,7 @@ export async function erase(
   if (from !== undefined || lead === undefined || reason === undefined)
     throw new Refusal('Name a lead with --reason, or the file of an erasure log with --from.')
   await requireErasable(context, lead)
-  const erasing = { by: context.actor, reason, reference, logFile: context.config.ERASURE_LOG }
+  const erasing = { by: context.actor, detail: { reason, reference }, logFile: context.config.ERASURE_LOG }
   const [erased] = await eraseLeads(context.sql, [lead], erasing)
   // if it was erased or held meanwhile, this says so
   if (erased === undefined) await requireErasable(context, lead)
@@ -77,16 +71,11 @@ async function eraseFrom(context: StaffContext, file: string): Promise<Answer> {
   const { lines, erased, held } = await eraseAgain(context.sql, await readErased(file), context.actor)
   return {
     json: { lines, erased, held },
-    text: [
-      `The erasure log has ${lines} leads of this deployment.`,
-      erased.length === 0
-        ? 'Every one that the record has is erased.'
-        : `Erased again what the record still had: leads ${erased.join(', ')}.`,
-      held.length > 0 &&
-        `Not erased, because the record says that they are held: leads ${held.join(', ')}. If the hold had ended before they were erased: "lead release", then this again.`,
-    ]
-      .filter(Boolean)
-      .join('\n'),
+    text: fields({
+      'leads of this deployment in the log': lines,
+      'erased again': erased.join(', '),
+      'not erased, because held: "lead release", then again': held.join(', '),
+    }),
     failed: held.length > 0,
   }
 }
@@ -99,8 +88,7 @@ async function requireErasable({ sql }: StaffContext, lead: number): Promise<voi
 }
 
 /** Keeps a lead from being erased; a repeat changes the reason. */
-export async function hold(context: StaffContext, lead: number, given: Given<HoldReason>) {
-  const { reason, reference = null } = given
+export async function hold(context: StaffContext, lead: number, { reason, reference }: Given<HoldReason>) {
   const { partner_id: partnerId } = await requireLead(context.sql, lead)
   await context.change(async ({ sql, audit }) => {
     const { numUpdatedRows } = await sql
@@ -108,13 +96,13 @@ export async function hold(context: StaffContext, lead: number, given: Given<Hol
       .set({
         held_at: raw<Date>`coalesce(held_at, clock_timestamp())`,
         hold_reason: reason,
-        hold_reference: reference,
+        hold_reference: reference ?? null,
       })
       .where('id', '=', lead)
       .where('erased_at', 'is', null)
       .executeTakeFirstOrThrow()
     if (numUpdatedRows === 0n) throw new Refusal(`Lead ${lead} has just been erased.`)
-    await audit({ action: 'lead.hold', partnerId, leadId: lead, detail: detailOf(given) })
+    await audit({ action: 'lead.hold', partnerId, leadId: lead, detail: { reason, reference } })
   })
   return {
     json: { lead_id: lead, held: true, reason, reference },
@@ -144,8 +132,7 @@ export async function retention(context: StaffContext, { dryRun = false }: { dry
     const text = table(classes, {
       class: 'class',
       'days kept': ({ days }) => days ?? 'off',
-      'to be removed': ({ rows }) => (rows === MOST_COUNTED ? `${rows} or more` : rows),
-      oldest: 'oldest',
+      'to be removed': 'rows',
     })
     return { json: { classes }, text }
   }

@@ -9,7 +9,7 @@ import { limitInFlight } from '../http/in-flight.ts'
 import { operation } from '../http/operation.ts'
 import { leadStatus, ofLead, strictBody, success } from '../http/schemas.ts'
 import { eventName } from '../leads/event-schema.ts'
-import { eachField, optionalFieldNames } from '../leads/lead-fields.ts'
+import { eachField, optionalFields } from '../leads/lead-fields.ts'
 import { insertLead, leadIds } from '../leads/new-lead.ts'
 import { ownsLead } from '../leads/lead.ts'
 import { type Referrals, refusalOf } from '../leads/referrals.ts'
@@ -67,7 +67,7 @@ export const listScenarios: FastifyPluginAsyncZod = async (app) => {
 
 /** A borrower for a lead that a scenario makes: nobody real. */
 const BORROWER = {
-  ...eachField(optionalFieldNames, () => null),
+  ...eachField(optionalFields, () => null),
   first_name: 'Sam',
   last_name: 'Sandbox',
   email: 'sam.sandbox@example.com',

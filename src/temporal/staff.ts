@@ -7,28 +7,24 @@ export function addWorkflowCommands(program: Command, run: Run): void {
   program
     .command('workflow')
     .description('workflows in Temporal')
-    .addHelpText('after', '\nExample:\n  npm run staff -- workflow rebuild --dry-run')
     .command('rebuild')
     .description('start a workflow for each open lead that has none, from PostgreSQL; repeats no webhook')
-    .option('--dry-run', 'only say what would be started')
     .action(run(rebuild))
 }
 
 /** What the workers do once a day, now: for example after Temporal's data was lost. */
-export async function rebuild(context: StaffContext, { dryRun = false }: { dryRun?: boolean } = {}) {
+export async function rebuild(context: StaffContext) {
   await context.requireOwnNamespace()
-  const { open, started, refreshed, failed } = dryRun
-    ? await reconcile(context, { dryRun })
-    : await context.act({ action: 'workflow.rebuild' }, async () => {
-        const result = await reconcile(context)
-        return { result, detail: { started: result.started.length, refreshed: result.refreshed.length } }
-      })
+  const repairs = await context.act({ action: 'workflow.rebuild' }, async () => {
+    const result = await reconcile(context)
+    return { result, detail: { started: result.started.length, refreshed: result.refreshed.length } }
+  })
+  const { started, refreshed, failed } = repairs
   return {
-    json: { dry_run: dryRun, open, started, refreshed, failed },
+    json: { ...repairs },
     text: fields({
-      'open leads': open,
-      [dryRun ? 'to be started' : 'started']: listed(started),
-      [dryRun ? 'to be refreshed' : 'refreshed']: listed(refreshed),
+      started: listed(started),
+      refreshed: listed(refreshed),
       ...(failed.length > 0 && { 'failed, try again': listed(failed) }),
     }),
     failed: failed.length > 0,

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { sealBorrower, sealMetadata } from '../../src/leads/sealed-lead.ts'
+import { sealBorrower } from '../../src/leads/sealed-lead.ts'
 import { LEAD } from '../support/leads.ts'
 import type { Deployment } from './servers.ts'
 
@@ -16,21 +16,18 @@ export async function fillLeads(
   { sql, partner, encryptionKeys }: Deployment,
   leads: number,
 ): Promise<number[]> {
-  const sealed = (id: number) => ({
-    id,
-    personal: sealBorrower(id, LEAD, encryptionKeys),
-    metadata: sealMetadata(id, { loan_product: 'FHA', property_state: 'CA' }, encryptionKeys),
-  })
-  const { personal, metadata } = sealed(0)
+  const borrower = { ...LEAD, notes: null, metadata: { loan_product: 'FHA', property_state: 'CA' } }
+  const sealed = (id: number) => ({ id, personal: sealBorrower(id, borrower, encryptionKeys).personal })
+  const { personal } = sealed(0)
   const readable = Array.from({ length: READABLE }, (_, n) => sealed(1 + n * Math.floor(leads / READABLE)))
   await raw`
-    insert into leads (id, partner_id, partner_lead_id, personal, fico_range, loan_officer_id, metadata, status,
+    insert into leads (id, partner_id, partner_lead_id, personal, fico_range, loan_officer_id, status,
       next_position, next_sequence, last_event_at, workflow_started_at, created_at, updated_at)
     select lead, ${partner.id}::int, 'LOAN-' || lead, coalesce(readable.personal, ${personal}), '550-579', 'LO-1',
-      coalesce(readable.metadata, ${JSON.stringify(metadata)}::jsonb), 'score_update', ${EVENTS} + 1, ${EVENTS} + 1,
+      'score_update', ${EVENTS} + 1, ${EVENTS} + 1,
       now(), now(), now(), now()
     from generate_series(1, ${leads}::int) lead
-    left join jsonb_to_recordset(${JSON.stringify(readable)}::jsonb) as readable (id int, personal text, metadata jsonb)
+    left join jsonb_to_recordset(${JSON.stringify(readable)}::jsonb) as readable (id int, personal text)
       on readable.id = lead`.execute(sql)
   await raw`
     insert into lead_events (id, lead_id, partner_id, position, event_name, event_payload, dedupe_key, created_at)

@@ -39,7 +39,7 @@ app.post<{ Body: Body }>('/create-lead', async ({ body }) => {
 app.post<{ Body: Body }>('/get-lead', async ({ body }) => {
   const { rows } = await pool.query(
     `select id, partner_id, partner_lead_id, personal, status, fico_range,
-       loan_officer_id, metadata, created_at, updated_at from leads where id = $1`,
+       loan_officer_id, created_at, updated_at from leads where id = $1`,
     [body.lead_id],
   )
   return { success: true, data: rows[0] }
@@ -54,9 +54,9 @@ app.post<{ Body: Body }>('/get-events', async ({ body }) => {
 })
 
 app.post<{ Body: Body }>('/update-partner-info', async ({ body: { lead_id, ...fields } }) => {
-  await pool.query('update leads set metadata = metadata || $2, updated_at = now() where id = $1', [
+  await pool.query('update leads set loan_officer_id = $2, updated_at = now() where id = $1', [
     lead_id,
-    fields,
+    JSON.stringify(fields),
   ])
   return { success: true }
 })

@@ -15,7 +15,7 @@ export async function collectRecord(sql: Sql) {
     sql
       .selectFrom('lead_events')
       .select(['id', 'lead_id', 'partner_id', 'position', 'event_name', 'event_payload', 'created_at'])
-      .where('position', 'is not', null)
+      .where('position', '>', 0)
       .$narrowType<InHistory>()
       .orderBy('lead_id')
       .orderBy('position')

@@ -15,7 +15,7 @@ import {
   someHeaders,
   text,
 } from './arbitraries.ts'
-import { changeableFields, optionalFieldNames } from '../../src/leads/lead-fields.ts'
+import { changeableFields, optionalFields } from '../../src/leads/lead-fields.ts'
 import { errorCatalogue } from '../../src/http/errors.ts'
 import { answerFault, type Received } from '../support/answer-fault.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from '../support/api.ts'
@@ -108,7 +108,7 @@ describe('whatever is sent', () => {
   })
 
   it('create-lead succeeds with any further fields, and names those that it ignored', async () => {
-    const known = ['first_name', 'last_name', 'email', 'phone', ...optionalFieldNames]
+    const known = ['first_name', 'last_name', 'email', 'phone', ...optionalFields]
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(fc.oneof(field, text, printable), { maxLength: 30 }), async (names) => {
         const ignored = names.filter((name) => !known.includes(name))

@@ -86,6 +86,6 @@ describe('the request log', () => {
   /** The most likely way for a row to get into a log is a bug in our SQL: the driver's error contains the row. */
   async function breakDatabase(): Promise<void> {
     const connection = api.orm.em.getConnection()
-    await connection.execute('alter table leads add constraint broken check (notes is null) not valid')
+    await connection.execute('alter table leads add constraint broken check (personal is null) not valid')
   }
 })

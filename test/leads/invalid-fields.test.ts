@@ -55,14 +55,6 @@ describe('error.fields of INVALID_PAYLOAD', () => {
         problem: 'must be such as "30-60 days", the lower number first',
       },
     ])
-    const backwards = {
-      ...gains,
-      experian_gain: 9,
-      transunion_gain: 9,
-      estimated_time_remaining: '60-30 days',
-    }
-    const request = { lead_id: 1, event_name: 'score_update', event_payload: backwards }
-    expect(await named('sandbox/simulate-event', request)).toEqual(['event_payload.estimated_time_remaining'])
     const events = [
       { event_name: 'contract_signed' },
       { event_name: 'score_update', event_payload: { a: 1 } },
@@ -97,12 +89,10 @@ describe('error.fields of INVALID_PAYLOAD', () => {
   })
 
   it.each<[string, string, object, string[]]>([
-    ['the first of two fields', 'sandbox/advance-clock', { lead_id: 1 }, ['days']],
     ['the first of two fields', 'sandbox/simulate-event', { lead_id: 1 }, ['event_name']],
     ['a URL', 'set-endpoint', { url: 'ftp://lender.example' }, ['url']],
     ['a cursor', 'list-events', { after: '1-1-1-1' }, ['after']],
     ['a field of the lead', 'update-partner-info', { lead_id: 1, status: 'x' }, ['status']],
-    ['a name that cannot be stored', 'update-partner-info', JSON.parse('{"__proto__":1}'), ['__proto__']],
     ['a name without characters', 'update-partner-info', { lead_id: 1, '': 'x' }, ['""']],
   ])('names %s that a route refuses by itself: %s', async (_, path, body, fields) => {
     expect(await named(path, body)).toEqual(fields)

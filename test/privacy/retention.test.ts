@@ -160,7 +160,7 @@ describe('retention', () => {
           await run(name)
           for (const { over, isThere } of rows) expect([over, await isThere()]).toEqual([over, over < 0])
         }),
-        { numRuns: 8 },
+        { numRuns: 4 },
       )
     },
     60_000,
@@ -224,7 +224,7 @@ describe('retention', () => {
     const { json, text } = await retention(context, { dryRun: true })
     const counts = retainedNames.map((name) => [name, name === 'attempts' ? 0 : 2])
     expect(json.classes?.map(({ class: name, rows }) => [name, rows])).toEqual(counts)
-    expect(text).toMatch(/^class .*\nleads +730 +2 .*\nattempts +off +0 +-\nidempotency_keys +1 +2 /)
+    expect(text).toMatch(/^class .*\nleads +730 +2\nattempts +off +0\nidempotency_keys +1 +2\n/)
     for (const name of retainedNames) expect(await run(name)).toBe(2)
   })
 

@@ -78,13 +78,8 @@ describe('a lead’s clock', () => {
     const ready = ms(data.events[0]?.created_at ?? '')
     const advanced = await partner.advance(lead, { days: 365 })
     expect(ms(advanced.data.now) - ready).toBeGreaterThanOrEqual(365 * DAY_MS)
-    const closedAt = async (path: string, body: object) => {
-      const { data: read } = (await partner.post(path, body)) as unknown as { data: Closed | [Closed] }
-      return ms((Array.isArray(read) ? read[0] : read).closed_at)
-    }
-    const shown = await closedAt('get-lead', { lead_id: lead })
-    expect(Math.abs(shown - ready - 30 * DAY_MS)).toBeLessThan(5000)
-    expect(await closedAt('list-leads', {})).toBe(shown)
+    const { data: listed } = (await partner.post('list-leads', {})) as unknown as { data: [Closed] }
+    expect(Math.abs(ms(listed[0].closed_at) - ready - 30 * DAY_MS)).toBeLessThan(5000)
   })
 
   it('has nothing to advance to before there is a date', async () => {

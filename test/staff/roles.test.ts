@@ -55,7 +55,6 @@ describe('with a login of their own, staff', () => {
     ['lead', 'find', `lead-${lead}`],
     ['delivery', 'list', '--partner', `${partner.id}`],
     ['delivery', 'replay', '--partner', `${partner.id}`, '--dry-run'],
-    ['workflow', 'rebuild', '--dry-run'],
     ['lead', 'list'],
     ['audit', 'list'],
     ['audit', 'export'],

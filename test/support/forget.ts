@@ -3,7 +3,7 @@ import type { Sql } from '../../src/database/sql.ts'
 
 /** Takes a lead back to its first events in the record, as a restore does: nothing else of the lead stays. */
 export async function forget(sql: Sql, leadId: number, eventsKept: number): Promise<void> {
-  const lost = raw`select id from lead_events where lead_id = ${leadId} and (position > ${eventsKept} or position is null)`
+  const lost = raw`select id from lead_events where lead_id = ${leadId} and (position > ${eventsKept} or position = 0)`
   await sql.transaction().execute(async (trx) => {
     await raw`delete from attempts where event_id in (${lost})`.execute(trx)
     await raw`delete from deliveries where event_id in (${lost})`.execute(trx)

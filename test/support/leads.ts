@@ -1,6 +1,6 @@
 import { insertLead } from './insert-lead.ts'
 import { findEvents } from '../../src/leads/get-events.ts'
-import { eachField, optionalFieldNames } from '../../src/leads/lead-fields.ts'
+import { eachField, optionalFields } from '../../src/leads/lead-fields.ts'
 import { webhookBody, type WebhookFacts } from '../../src/webhooks/body.ts'
 import type { Service, TestPartner } from './service.ts'
 import { until } from './until.ts'
@@ -10,7 +10,7 @@ export const LEAD = {
   last_name: 'Miller',
   email: 'ada@example.com',
   phone: '555-0100',
-  ...eachField(optionalFieldNames, () => null),
+  ...eachField(optionalFields, () => null),
 }
 
 /** A partner's leads as a test looks at them: the record, and what has arrived at the endpoint. */

@@ -71,8 +71,6 @@ create table leads (
   personal text,
   fico_range text,
   loan_officer_id text,
-  notes text,
-  metadata jsonb not null default '{}',
   status text not null check (status in (
     'lead_received', 'client_account_created', 'credit_scan_completed', 'contract_signed', 'escrow_funded', 'score_update',
     'mortgage_ready'
@@ -126,7 +124,7 @@ create table lead_events (
   id text primary key,
   lead_id int not null references leads on delete restrict,
   partner_id int not null references partners on delete restrict,
-  position int check (position >= 1),
+  position int not null check (position >= 0),
   event_name text not null check (event_name in (
     'lead_received', 'client_account_created', 'credit_scan_completed', 'client_engaged_in_chat', 'contract_signed',
     'escrow_funded', 'score_update', 'mortgage_ready', 'lead.closed'
@@ -137,7 +135,7 @@ create table lead_events (
   created_at timestamptz not null,
   txid xid8 not null default pg_current_xact_id(),
   epoch int not null default current_epoch(),
-  constraint lead_events_history_check check ((position is null) = (event_name = 'lead.closed')),
+  constraint lead_events_history_check check ((position = 0) = (event_name = 'lead.closed')),
   constraint lead_events_position_unique unique (lead_id, position),
   constraint lead_events_dedupe_key_unique unique (lead_id, dedupe_key),
   constraint lead_events_score_period_check check (

@@ -24,7 +24,7 @@ class Calls:
         return answer
 
     def get_lead(self, request: types.GetLeadRequest) -> types.GetLeadResponse:
-        """Get a lead’s current state. Returns a lead with its metadata. Optional fields without a value are left out. A lead that was closed has `closed_at`, and `closing` beside its data."""
+        """Get a lead’s current state. Returns a lead with its metadata. Optional fields without a value are left out. A lead that was closed has `closing` beside its data."""
         answer: types.GetLeadResponse = self._call("POST", "/get-lead", request)
         return answer
 
@@ -94,7 +94,7 @@ class Calls:
         return answer
 
     def close_lead(self, request: types.CloseLeadRequest, *, idempotency_key: str | None = None) -> types.CloseLeadResponse:
-        """Close a lead. Closes a lead for good, for example because the borrower withdrew. What has happened by then is recorded; then no more milestones are recorded, and no more score updates are made. Open webhooks are still sent. get-lead and list-leads show when it was closed. A repeat changes nothing, and returns when and why the lead was closed. After a 503 the lead may still be closed: send the request again."""
+        """Close a lead. Closes a lead for good, for example because the borrower withdrew. What has happened by then is recorded; then no more milestones are recorded, and no more score updates are made. Open webhooks are still sent. get-lead and list-leads show when. A repeat changes nothing, and returns when and why the lead was closed. After a 503 the lead may still be closed: send the request again."""
         answer: types.CloseLeadResponse = self._call("POST", "/close-lead", request, True, idempotency_key)
         return answer
 

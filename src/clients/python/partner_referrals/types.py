@@ -407,28 +407,8 @@ class ExportLeadResponse(TypedDict):
 
 class ExportedLead(TypedDict):
     about: StringMap
-    """What each part is."""
+    """What each of the other parts is."""
     exported_at: Timestamp
-    lead: dict[str, Any]
-    """The borrower’s data as the partner sent it, with notes and metadata, and the status."""
-    onboarding_email: dict[str, Any]
-    """The email that welcomes the borrower, and why it was not sent if it was not."""
-    clock: dict[str, Any]
-    """In a sandbox, by how many seconds the lead’s clock was advanced."""
-    score_updates: dict[str, Any]
-    """The date from which score updates are counted, every 45 days."""
-    closing: dict[str, Any]
-    """When the lead was closed, 30 days after mortgage_ready or by whom, and why."""
-    workflow: dict[str, Any]
-    """The lead’s workflow in Temporal. It holds ids, states and dates, and what senders put into signals; no name, address or phone number."""
-    idempotency_keys: list[dict[str, Any]]
-    """The Idempotency-Key of the request that created the lead, kept for 24 hours."""
-    events: list[dict[str, Any]]
-    """The history, oldest first."""
-    deliveries: list[dict[str, Any]]
-    """The webhooks about the lead, in their order: the body that each attempt sends, and what the partner’s endpoint answered."""
-    actions: list[dict[str, Any]]
-    """What the partner’s keys and staff did with the lead, and when staff looked at it, oldest first."""
 
 
 class Failure(TypedDict):
@@ -588,8 +568,6 @@ class Lead(TypedDict):
     """The loan officer who handles the borrower."""
     created_at: Timestamp
     updated_at: Timestamp
-    closed_at: NotRequired[str]
-    """When the lead was closed, in the format of `created_at`: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: list-events has it, get-events does not. Absent while the lead is open. A custom field of this name that you stored takes its place."""
     loan_product: NotRequired[str]
     """Type of loan product, as you sent it."""
     property_state: NotRequired[str]
@@ -622,9 +600,9 @@ class LeadClosedPayload(TypedDict):
 
 
 class LeadClosing(TypedDict):
-    """Of a lead that is closed; otherwise absent. No custom field can take its place."""
+    """Of a lead that is closed; otherwise absent."""
     at: Timestamp
-    """When it was closed."""
+    """When the lead was closed: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: list-events has it, get-events does not."""
     reason: CloseReason
 
 

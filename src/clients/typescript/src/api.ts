@@ -687,70 +687,11 @@ export interface ExportLeadResponse {
 
 export interface ExportedLead {
   /**
-   * What each part is.
+   * What each of the other parts is.
    */
   about: StringMap
   exported_at: Timestamp
-  /**
-   * The borrower’s data as the partner sent it, with notes and metadata, and the status.
-   */
-  lead: {
-    [k: string]: unknown
-  }
-  /**
-   * The email that welcomes the borrower, and why it was not sent if it was not.
-   */
-  onboarding_email: {
-    [k: string]: unknown
-  }
-  /**
-   * In a sandbox, by how many seconds the lead’s clock was advanced.
-   */
-  clock: {
-    [k: string]: unknown
-  }
-  /**
-   * The date from which score updates are counted, every 45 days.
-   */
-  score_updates: {
-    [k: string]: unknown
-  }
-  /**
-   * When the lead was closed, 30 days after mortgage_ready or by whom, and why.
-   */
-  closing: {
-    [k: string]: unknown
-  }
-  /**
-   * The lead’s workflow in Temporal. It holds ids, states and dates, and what senders put into signals; no name, address or phone number.
-   */
-  workflow: {
-    [k: string]: unknown
-  }
-  /**
-   * The Idempotency-Key of the request that created the lead, kept for 24 hours.
-   */
-  idempotency_keys: {
-    [k: string]: unknown
-  }[]
-  /**
-   * The history, oldest first.
-   */
-  events: {
-    [k: string]: unknown
-  }[]
-  /**
-   * The webhooks about the lead, in their order: the body that each attempt sends, and what the partner’s endpoint answered.
-   */
-  deliveries: {
-    [k: string]: unknown
-  }[]
-  /**
-   * What the partner’s keys and staff did with the lead, and when staff looked at it, oldest first.
-   */
-  actions: {
-    [k: string]: unknown
-  }[]
+  [k: string]: unknown
 }
 
 /**
@@ -1019,10 +960,6 @@ export interface Lead {
   created_at: Timestamp
   updated_at: Timestamp
   /**
-   * When the lead was closed, in the format of `created_at`: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: list-events has it, get-events does not. Absent while the lead is open. A custom field of this name that you stored takes its place.
-   */
-  closed_at?: string
-  /**
    * Type of loan product, as you sent it.
    */
   loan_product?: string
@@ -1077,11 +1014,11 @@ export interface LeadClosedPayload {
 }
 
 /**
- * Of a lead that is closed; otherwise absent. No custom field can take its place.
+ * Of a lead that is closed; otherwise absent.
  */
 export interface LeadClosing {
   /**
-   * When it was closed.
+   * When the lead was closed: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: list-events has it, get-events does not.
    */
   at: Timestamp
   reason: CloseReason
@@ -2241,7 +2178,7 @@ export interface Calls {
   ping: { request: Record<string, never>; response: PingResponse }
   /** Refer a borrower. Creates a lead and starts the borrower’s journey. A `lead_received` webhook follows. Unknown fields are ignored, and `ignored_fields` names them. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the header `Idempotent-Replayed`, and no second lead is created. */
   createLead: { request: CreateLeadRequest; response: CreateLeadResponse }
-  /** Get a lead’s current state. Returns a lead with its metadata. Optional fields without a value are left out. A lead that was closed has `closed_at`, and `closing` beside its data. */
+  /** Get a lead’s current state. Returns a lead with its metadata. Optional fields without a value are left out. A lead that was closed has `closing` beside its data. */
   getLead: { request: GetLeadRequest; response: GetLeadResponse }
   /** List a lead’s events. Returns the complete history of one lead, oldest first, including events that are not sent as webhooks. list-events returns the events of all your leads, with the `event_id` by which a webhook and its deliveries are found. */
   getEvents: { request: GetEventsRequest; response: GetEventsResponse }
@@ -2269,7 +2206,7 @@ export interface Calls {
   listEvents: { request: ListEventsRequest; response: ListEventsResponse }
   /** List your leads. Returns your leads, newest first, without personal data: get-lead returns that. Send `next` as `after` to get older ones. */
   listLeads: { request: ListLeadsRequest; response: ListLeadsResponse }
-  /** Close a lead. Closes a lead for good, for example because the borrower withdrew. What has happened by then is recorded; then no more milestones are recorded, and no more score updates are made. Open webhooks are still sent. get-lead and list-leads show when it was closed. A repeat changes nothing, and returns when and why the lead was closed. After a 503 the lead may still be closed: send the request again. */
+  /** Close a lead. Closes a lead for good, for example because the borrower withdrew. What has happened by then is recorded; then no more milestones are recorded, and no more score updates are made. Open webhooks are still sent. get-lead and list-leads show when. A repeat changes nothing, and returns when and why the lead was closed. After a 503 the lead may still be closed: send the request again. */
   closeLead: { request: CloseLeadRequest; response: CloseLeadResponse }
   /** Export all data of a lead. Returns everything that is kept of a borrower, for example to answer the borrower’s own request. It is of one moment. Exports are made one at a time. */
   exportLead: { request: ExportLeadRequest; response: ExportLeadResponse }

@@ -27,8 +27,6 @@ export const Borrower = ({ data: { lead, closing } }) => html`
       <${Fact} name="Email"><${Email} address=${lead.email} /><//>
       ${Object.entries(lead)
         .filter(([name, value]) => !elsewhere.includes(name) && value !== null)
-        // unless it is a field of the partner's
-        .filter(([name, value]) => name !== 'closed_at' || value !== closing?.at)
         .map(([name, value]) => html`<${Fact} key=${name} name=${words(name)}>${String(value)}<//>`)}
       <${Fact} name="Created"><${Utc} at=${lead.created_at} zone /><//>
       <${Fact} name="Last change"><${Utc} at=${lead.updated_at} zone /><//>
