@@ -21,9 +21,14 @@ export function newUuid(): string {
   const now = Date.now()
   countInMs = now === latestMs ? countInMs + 1 : 0
   latestMs = now
-  const time = now.toString(16).padStart(12, '0')
   const order = (countInMs % 4096).toString(16).padStart(3, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${order}${crypto.randomUUID().slice(18)}`
+  return `${uuidBeginning(now)}-7${order}${crypto.randomUUID().slice(18)}`
+}
+
+/** How UUIDv7s of a time begin, in milliseconds. */
+export function uuidBeginning(ms: number): string {
+  const time = ms.toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}`
 }
 
 /** What the API gives each request, and answers as `X-Request-Id`: a UUID. */

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type RawBuilder, sql as raw } from 'kysely'
-import { v7 as uuidv7 } from 'uuid'
 import type { Config, retentionDays } from '../config.ts'
 import { clockAheadSeconds, pages, type Sql } from '../database/sql.ts'
-import { DAY_MS, HOUR_MS } from '../values.ts'
+import { DAY_MS, HOUR_MS, uuidBeginning } from '../values.ts'
 import { eraseLeads } from './erase.ts'
 
 /** How many days data is kept; `null` is forever. */
@@ -130,7 +129,7 @@ const SKEW_MS = HOUR_MS
  * slow down every webhook.
  */
 async function* emptyAttempts(sql: Sql, days: number): AsyncGenerator<number> {
-  const end = `att_${uuidv7({ msecs: Date.now() - days * DAY_MS - SKEW_MS })}`
+  const end = `att_${uuidBeginning(Date.now() - days * DAY_MS - SKEW_MS)}`
   const read = (after: string, limit: number) =>
     sql
       .selectFrom('attempts')
