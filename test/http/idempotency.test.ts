@@ -28,7 +28,7 @@ describe('Idempotency-Key on create-lead', () => {
     const isReplay = [first, again].map(({ headers }) => headers['idempotent-replayed'])
     expect(isReplay).toEqual([undefined, 'true'])
     expect(await countLeads()).toBe(before)
-    expect(api.started.filter((leadId) => leadId === first.body.lead_id)).toHaveLength(1)
+    expect(api.started.filter(({ leadId }) => leadId === first.body.lead_id)).toHaveLength(1)
   })
 
   it('repeats which lead the first request was a duplicate of, whatever is open by then', async () => {

@@ -73,8 +73,16 @@ describe('the message for a mistake', () => {
     ['list-leads', { closed: 'true' }, 'closed must be true or false, without quotes'],
     ['get-deliveries', { states: 'pending or held' }, 'states must be a list'],
     ['get-deliveries', { states: Array(7).fill('x') }, 'states must have at most 5 states'],
-    ['update-partner-info', { lead_id: 1, email: 7 }, 'email cannot be set with this call'],
-    ['update-partner-info', { lead_id: 1, status: 'closed' }, 'status cannot be set with this call'],
+    [
+      'update-partner-info',
+      { lead_id: 1, email: 7 },
+      'email identifies the borrower and cannot be changed with this call: ask us to correct it',
+    ],
+    [
+      'update-partner-info',
+      { lead_id: 1, status: 'closed' },
+      'status is kept by the service and cannot be set: for a value of yours, take another name',
+    ],
   ])('%s %j, once for each field', async (path, body, message) => {
     expect(await messageOf(path, body)).toBe(`Invalid request: ${message}.`)
   })

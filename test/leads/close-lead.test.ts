@@ -126,7 +126,7 @@ describe('close-lead', () => {
     for (const verb of ['close', 'hold', 'erase'])
       expect(await staff(service.environment, ['lead', verb, `${lead}`, '--reason', TEXT])).toMatchObject({
         code: 2,
-        stderr: expect.stringMatching(/^Option '--reason <reason>'[^\n]* Use one of [a-z_, ]*other\./),
+        stderr: expect.stringMatching(/^error: option '--reason <reason>'[^\n]* Use one of [a-z_, ]*other\./),
       })
     const handle = service.client.workflow.getHandle(`lead-${lead}`)
     await handle.executeUpdate('close', { args: [{ reason: TEXT, note: TEXT }] })

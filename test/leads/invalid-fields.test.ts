@@ -84,8 +84,10 @@ describe('error.fields of INVALID_PAYLOAD', () => {
     expect(await named('get-lead', { id: 1 })).toEqual(['lead_id'])
     const many = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`their\u0000${index}`, 1]))
     const { message, fields } = await refusalOf('list-leads', many)
-    expect(fields.map(({ field }) => field)).toEqual(['their?0', 'their?1', 'their?2', 'their?3', 'their?4'])
-    expect(message).toMatch(/; and 2995 more\.$/)
+    expect(fields.map(({ field }) => field)).toEqual(
+      Array.from({ length: 50 }, (_, index) => `their?${index}`),
+    )
+    expect(message.match(/their\?/g)).toHaveLength(50)
   })
 
   it.each<[string, string, object, string[]]>([

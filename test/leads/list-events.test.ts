@@ -104,7 +104,7 @@ describe('list-events', () => {
 
     it.each([
       ['of an epoch to come', (now: number) => `${now + 1}-1-1-1`],
-      ['at the end of its range', () => '2147483647-18446744073709551615-2147483647-2147483647'],
+      ['at the end of its range', () => '2147483647-9999999999999999999-2147483647-2147483647'],
       ['of a record that counted from 1', () => '1-81274-1042-3'],
     ])('from the beginning, %s', async (_, cursorOf) => {
       const { status, error } = await refusalOf(cursorOf(await epochOf()))

@@ -189,7 +189,7 @@ describe('the log of the API and the worker', () => {
     expect(failed).toMatchObject({
       lead_id: leadId,
       outcome: 'failed',
-      reason: 'the mail could not be sent: 550',
+      reason: '550',
       workflow_id: `lead-${leadId}`,
     })
   })

@@ -66,7 +66,7 @@ describe('a score update’s payload with more in it than gains', () => {
     }
     const context = await contextOf(service.environment)
     await expect(milestone(context, lead, 'score_update', { payload: laden('staff') })).rejects.toThrow(
-      '--payload must have gains only, not ssn, name and 1 more.',
+      '--payload must have the four fields of gains only',
     )
     const update = { name: 'score_update', id: 'a', event_payload: laden('update') } as const
     await expect(handle().executeUpdate(milestoneUpdate, { args: [update] })).rejects.toMatchObject({

@@ -27,6 +27,7 @@ describe('a scenario', () => {
       .selectFrom('lead_events')
       .select(['event_name', 'event_payload', 'created_at'])
       .where('lead_id', '=', lead)
+      .where('position', '>', 0)
       .orderBy('position')
       .execute()
   const isOver = (lead: number) =>
