@@ -3,6 +3,7 @@ import { apiPatience } from '../../src/app.ts'
 import { connect } from '../../src/database/orm.ts'
 import { sqlOf } from '../../src/database/sql.ts'
 import { type Answer, type Api, type ApiPartner, borrower, prepareApi } from '../support/api.ts'
+import { until } from '../support/until.ts'
 import { switchableProxy } from './switchable-proxy.ts'
 
 const TWO_SECONDS_MS = 2000
@@ -49,6 +50,8 @@ describe('while PostgreSQL is away', () => {
   }
   const unavailable = ['503 SERVICE_UNAVAILABLE true']
   const well = ['200  false']
+  /** On a busy machine, a first connection may take longer than a request waits. */
+  const recovered = () => until(async () => String(await outcomes(calls())) === String(well))
 
   it('has to answer within two seconds, whatever it waits for', () => {
     const { connectMs, lockMs, statementMs, silenceMs } = apiPatience
@@ -61,12 +64,12 @@ describe('while PostgreSQL is away', () => {
     expect(await outcomes(calls())).toEqual(unavailable)
     expect(await outcomes(calls())).toEqual(unavailable)
     await proxy.comeBack()
-    expect(await outcomes(calls())).toEqual(well)
+    await recovered()
   })
 
   it('answers 503 after one wait behind a network that swallows everything, and recovers', async () => {
     const waitMs = async () => {
-      expect(await outcomes(calls())).toEqual(well)
+      await recovered()
       slowestMs = 0
       proxy.fallSilent()
       // more than there are connections in the pool, then requests that need a new one
@@ -74,7 +77,7 @@ describe('while PostgreSQL is away', () => {
       expect(await outcomes(calls())).toEqual(unavailable)
       await proxy.comeBack()
       const tookMs = slowestMs
-      expect(await outcomes(calls())).toEqual(well)
+      await recovered()
       return tookMs
     }
     const isOneWait = async () => (await waitMs()) < 2 * apiPatience.silenceMs!
