@@ -17,9 +17,9 @@ const starters = {
   allowPrivateNetwork: false,
   egressAddresses: [],
   sandbox: {
-    scenarios: { requireTemporal: async () => {}, run: async () => 'done' as const },
-    simulate: async () => 'unanswered' as const,
-    clocks: { advance: () => Promise.reject(new Error('no clock')), isMoving: async () => false },
+    referrals: { simulate: async () => 'unanswered' as const, update: async () => undefined },
+    reachTemporal: async () => {},
+    isMoving: async () => false,
     sinkBase: () => '',
   },
 }
