@@ -1,21 +1,15 @@
 import { activityInfo, ApplicationFailure } from '@temporalio/activity'
 import type { Sql } from '../src/database/sql.ts'
-import { PAUSE_AFTER_MS } from '../src/deliveries/retry-schedule.ts'
+import { isLastScheduled } from '../src/deliveries/retry-schedule.ts'
 import {
   type ClockPassed,
   type ClockStep,
+  dateOf,
+  dueDates,
+  furthestOf,
   isBusy,
-  type LeadClock,
-  targetOf,
 } from '../src/sandbox/lead-clock.ts'
-import {
-  clockStart,
-  failingForMs,
-  happenedSince,
-  moveClock,
-  nextDue,
-  readLeadClock,
-} from '../src/sandbox/lead-time.ts'
+import { moveClock, readLeadClock } from '../src/sandbox/lead-time.ts'
 import type { Environment } from '../src/values.ts'
 import { again } from './activity-context.ts'
 
@@ -33,32 +27,27 @@ export function advanceClockActivity({ sql, environment }: { sql: Sql; environme
     if (environment !== 'sandbox')
       throw ApplicationFailure.nonRetryable('possible in a sandbox only', 'NoSandbox')
     const clock = await readLeadClock(sql, leadId)
-    if (clock === undefined) throw ApplicationFailure.nonRetryable('there is no such lead', 'UnknownLead')
+    // erased meanwhile
+    if (clock === undefined) return { offset: 0, next: null }
     const { first, longest } = LOOK_AGAIN_MS
     if (isBusy(clock))
       throw again('what is due has not happened yet', Math.min(first * activityInfo().attempt, longest))
-    const { happened, since } = await happenedUntil(sql, clock, step)
+    const offset = clock.offsetSeconds * SECOND_MS
     const failures = clock.open?.failures ?? 0
-    const passed = { happened, offset: clock.offsetSeconds * SECOND_MS, next: null }
-    const isFailing = step.failures !== null && failures > step.failures
-    if (isFailing && (await failingForMs(sql, leadId)) >= PAUSE_AFTER_MS)
-      return { ...passed, stopped: 'endpoint_would_pause' }
-    const target = step.target === 'next_retry' ? targetOf(clock, { to: 'next_retry' }) : step.target
-    if (target === undefined || clock.now >= target) return passed
-    const seconds = await moveClock(sql, leadId, Math.min(nextDue(clock)?.at ?? target, target))
-    const next = { ...step, target, since, failures, isClosed: clock.isClosed }
-    return { happened, offset: (seconds ?? clock.offsetSeconds) * SECOND_MS, next }
+    // the schedule takes as long as an endpoint may fail, and would give up what a working endpoint refuses
+    if (step.failures !== null && failures > step.failures && isLastScheduled(failures))
+      return { offset, next: null, stopped: 'endpoint_would_pause' }
+    if (typeof step.target === 'string') {
+      const target = dateOf(clock, step.target)
+      // an attempt after a crash must not look for the one after it
+      return { offset, next: target === undefined ? null : { target, failures } }
+    }
+    const { target } = step
+    if (clock.now >= target) return { offset, next: null }
+    if (target > furthestOf(clock)) return { offset, next: null, stopped: 'twenty_years_ahead' }
+    const to = Math.min(dueDates(clock)[0]?.at ?? target, target)
+    const seconds = Math.ceil((to - clock.now) / SECOND_MS)
+    await moveClock(sql, clock, seconds)
+    return { offset: offset + seconds * SECOND_MS, next: { target, failures } }
   }
-}
-
-/**
- * What has happened since the previous step. A scenario reports nothing. An advance to the next retry reports nothing that
- * was due before it.
- */
-async function happenedUntil(sql: Sql, clock: LeadClock, { target, since, isClosed }: ClockStep) {
-  if (since === null) return { happened: [], since }
-  if (target === 'next_retry') return { happened: [], since: await clockStart(sql, clock.leadId) }
-  const found = await happenedSince(sql, clock.leadId, since, clock.offsetSeconds)
-  if (clock.isClosed && !isClosed) found.happened.push({ what: 'end', at: clock.now })
-  return found
 }

@@ -35,7 +35,7 @@ import { logRequests } from './http/request-log.ts'
 import type { RouteDependencies } from './http/dependencies.ts'
 import { resendWebhook } from './deliveries/resend-webhook.ts'
 import { rotateEndpointSecret } from './endpoints/rotate-endpoint-secret.ts'
-import { type InSandbox, sandboxRoutes, sinkRoutes, sinks } from './sandbox/routes.ts'
+import { type SandboxOptions, sandboxRoutes, sinks } from './sandbox/routes.ts'
 import type { EndpointSettings } from './endpoints/own-endpoint.ts'
 import { setEndpoint } from './endpoints/set-endpoint.ts'
 import { testEndpoint } from './endpoints/test-endpoint.ts'
@@ -62,7 +62,7 @@ interface HttpDependencies {
 export type AppDependencies = HttpDependencies &
   EndpointSettings &
   ErasureDependencies &
-  InSandbox &
+  Pick<SandboxOptions, 'sandbox'> &
   Omit<RouteDependencies, 'webhookBody'>
 
 type Options = AppDependencies & RouteDependencies
@@ -98,7 +98,6 @@ const routesWithKey: Routes = [
   exportLead,
   eraseLead,
   sandboxRoutes,
-  sinkRoutes,
 ]
 
 const routesWithoutKey: Routes = [

@@ -24,7 +24,7 @@ import { createReferrals } from './leads/referrals.ts'
 import { boundedStarts, STARTS_IN_FLIGHT } from './leads/sweep-starts.ts'
 import { startHealthServer } from './observe/health.ts'
 import { createApiMetrics, registerProcess } from './observe/process-metrics.ts'
-import { inSandbox } from './sandbox/routes.ts'
+import { createSandbox } from './sandbox/routes.ts'
 import { lackingKeys } from './seal.ts'
 import { createTemporalClient, reachTemporal } from './temporal/client.ts'
 import { referralId } from './temporal/names.ts'
@@ -75,7 +75,7 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
     endpointRequests: createEndpointRequests(client),
     allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
     egressAddresses: config.EGRESS_ADDRESSES,
-    ...inSandbox({ environment, client, sql, referrals, sinkBase: sinkBaseOf(config, () => portOf(app)) }),
+    sandbox: createSandbox(client, { referrals, sinkBase: sinkBaseOf(config, () => portOf(app)) }),
     rateLimit: config.RATE_LIMIT ?? (environment === 'production' ? 600 : 0),
     limits: { maxConnections: MOST_CONNECTIONS },
     ...(tls && { tls }),

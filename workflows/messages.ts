@@ -16,7 +16,7 @@ import {
   type ReferralState,
   type Simulation,
 } from '../src/leads/referral-state.ts'
-import type { Advance, AdvanceRequest } from '../src/sandbox/lead-clock.ts'
+import type { ClockTarget, EarlyStop } from '../src/sandbox/lead-clock.ts'
 import type { ScenarioEnd, ScenarioName } from '../src/sandbox/scenarios.ts'
 import { IDEMPOTENCY_KEY, REQUEST_ID } from '../src/values.ts'
 
@@ -55,8 +55,8 @@ export interface MilestoneAnswer {
 export const milestoneUpdate = defineUpdate<MilestoneAnswer, [MilestoneRequest]>('milestone')
 /** Milestones that a partner simulates: sandbox only. */
 export const simulateUpdate = defineUpdate<MilestoneAnswer[], [Simulation]>('simulate')
-/** Moves the lead's clock: sandbox only. */
-export const advanceClockUpdate = defineUpdate<Advance, [AdvanceRequest]>('advance_clock')
+/** Moves the lead's clock: sandbox only. Answers why it stopped before its target, or `null`. */
+export const advanceClockUpdate = defineUpdate<EarlyStop | null, [ClockTarget]>('advance_clock')
 /** Plays a scenario with the lead: sandbox only. */
 export const runScenarioUpdate = defineUpdate<ScenarioEnd | 'running', [{ scenario: ScenarioName }]>(
   'run_scenario',
@@ -174,13 +174,10 @@ export function isSimulation(request: unknown): request is Simulation {
   return events.length > 0 && events.length <= MOST_SIMULATED && events.every(isSimulated)
 }
 
-/** The end of the year 9999, the last that timestamps have. */
-const LATEST_DATE_MS = Date.UTC(10_000, 0) - 1
-
 function isSimulated(event: unknown): boolean {
-  if (!isRecord(event) || !signalledMilestones.some((known) => known === event.name)) return false
-  const { gains, at } = event
-  if (at !== undefined && !(isCount(at) && at <= LATEST_DATE_MS)) return false
+  if (!isRecord(event)) return false
+  const { name, gains, ...others } = event
+  if (!signalledMilestones.some((known) => known === name) || Object.keys(others).length > 0) return false
   return gains === undefined || (parseScoreGains(gains) !== undefined && unknownGains(gains).length === 0)
 }
 

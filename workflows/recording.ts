@@ -70,7 +70,7 @@ export function applyRecording(
   // in a sandbox, a recording from before the clock was moved may answer after it
   state.offset = state.isSandbox ? Math.max(state.offset, recording.offset) : recording.offset
   applyLast(journey, recording.last, asked)
-  state.lastEventAt = recording.lastEventAt
+  state.lastEventAt = Math.max(state.lastEventAt, recording.lastEventAt)
   if (!state.seen.includes(recording.status)) state.seen.push(recording.status)
   if (recording.closed) journey.phases.lead = 'closed'
   applySent(journey, recording)

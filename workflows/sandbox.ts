@@ -1,12 +1,11 @@
 import { ApplicationFailure, condition, currentUpdateInfo } from '@temporalio/workflow'
 import type { DeliveryFailure } from '../src/leads/referral-state.ts'
 import {
-  type Advance,
-  type AdvanceRequest,
   type ClockStep,
-  describeAdvance,
-  type Happened,
-  MOST_AHEAD_MS,
+  clockStops,
+  type ClockTarget,
+  type EarlyStop,
+  MOST_DAYS,
 } from '../src/sandbox/lead-clock.ts'
 import { type ScenarioEnd, scenarioNames, scenarios, type Step } from '../src/sandbox/scenarios.ts'
 import { DAY_MS } from '../src/values.ts'
@@ -31,12 +30,12 @@ const SCENARIO_PATIENCE = '8 seconds'
 /** What a tester asks for: to move the lead's clock, or to play a scenario. One at a time. */
 export function receiveTests(journey: Journey): void {
   takeUpdates(journey, advanceClockUpdate, {
-    description: 'From the service itself, in a sandbox: moves the lead’s clock',
+    description: 'Sandbox only. Moves the lead’s clock. Argument: {"days": 45}, or {"to": "next_retry"}',
     validate(request) {
       refuseIfMoved(journey)
-      if (!isAdvance(request)) throw new Error('The argument is {"target": …, "since": {…}}.')
+      if (!isTarget(request)) throw new Error('The argument is {"days": …} or {"to": …}.')
     },
-    answer: (request) => moveClock(journey, request),
+    answer: (to) => moveClock(journey, 'to' in to ? to.to : now(journey) + to.days * DAY_MS),
   })
   takeUpdates(journey, runScenarioUpdate, {
     description: 'Sandbox only. Plays a scenario. Argument: {"scenario": "dropped_out"}',
@@ -61,11 +60,11 @@ function refuseIfMoved({ phases, isMoving, scenario }: Journey): void {
     throw ApplicationFailure.nonRetryable('The clock is moving.', CLOCK_MOVING)
 }
 
-function isAdvance(request: unknown): request is AdvanceRequest {
-  if (!isRecord(request) || !isRecord(request.since)) return false
-  const { target, since } = request
-  if (target !== 'next_retry' && !Number.isSafeInteger(target)) return false
-  return Number.isSafeInteger(since.position) && typeof since.at === 'string'
+function isTarget(request: unknown): request is ClockTarget {
+  if (!isRecord(request)) return false
+  const { days, to } = request
+  if (to !== undefined) return clockStops.some((stop) => stop === to)
+  return Number.isSafeInteger(days) && Number(days) >= 1 && Number(days) <= MOST_DAYS
 }
 
 /** How long to wait for what is due, before the record is asked, which knows of what began elsewhere. */
@@ -74,13 +73,14 @@ const DUE_PATIENCE = '1 second'
 /**
  * Moves the lead's clock, and stops at each date on the way until what is due there has happened. A webhook that is held is
  * passed over.
+ *
+ * @returns why it stopped before its target, or `null`.
  */
-async function moveClock(journey: Journey, { target, since }: AdvanceRequest): Promise<Advance> {
+async function moveClock(journey: Journey, target: ClockStep['target']): Promise<EarlyStop | null> {
   const { state } = journey
-  const summary = describeAdvance(state.leadId, target)
-  const happened: Happened[] = []
+  const summary = `move the clock of lead ${state.leadId}`
   let failure: DeliveryFailure | null = null
-  let step: ClockStep = { target, since, failures: null, isClosed: false }
+  let step: ClockStep = { target, failures: null }
   journey.isMoving = true
   try {
     for (;;) {
@@ -90,9 +90,8 @@ async function moveClock(journey: Journey, { target, since }: AdvanceRequest): P
       if (!hasHappened()) await condition(hasHappened, DUE_PATIENCE)
       failure = state.failure
       const passed = await advanceClock.executeWithOptions({ summary }, [state.leadId, step])
-      happened.push(...passed.happened)
       state.offset = Math.max(state.offset, passed.offset)
-      if (passed.next === null) return { happened, ...(passed.stopped && { stopped: passed.stopped }) }
+      if (passed.next === null) return passed.stopped ?? null
       // its date has moved, too
       if (journey.phases.webhooks === 'sending') wake(journey)
       step = passed.next
@@ -145,10 +144,7 @@ async function take(journey: Journey, scenario: PlayedScenario, step: Step): Pro
   if (journey.phases.lead !== 'open') return 'closed'
   if ('days' in step) {
     scenario.target ??= now(journey) + step.days * DAY_MS
-    const { target } = scenario
-    if (target - Date.now() > MOST_AHEAD_MS) return 'stopped'
-    const { stopped } = await moveClock(journey, { target, since: null })
-    return stopped === undefined ? 'next' : 'stopped'
+    return (await moveClock(journey, scenario.target)) === null ? 'next' : 'stopped'
   }
   const { happens: name, times = 1, gains } = step
   const events = Array.from({ length: times }, () => ({ name, ...(gains && { gains }) }))

@@ -45,7 +45,8 @@ export const errorCatalogue = {
   },
   CLOCK_MOVING: {
     status: 409,
-    message: 'The lead’s clock is already moving. Wait until it stops; get-clock shows its position.',
+    message:
+      'The lead’s clock is moving. The same request waits for its end, another one has to; get-clock shows where it is.',
   },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The request body is larger than 64 KiB.' },
   UNSUPPORTED_MEDIA_TYPE: {

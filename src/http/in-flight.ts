@@ -20,3 +20,5 @@ export function limitInFlight(most: number, refusal: () => ApiError) {
     })
   }
 }
+
+export type LimitInFlight = ReturnType<typeof limitInFlight>

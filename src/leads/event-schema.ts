@@ -96,8 +96,6 @@ export const feedKinds: EventKind[] = [
     },
   },
 ]
-/** Those that can be simulated. */
-export const simulatedKinds = eventKinds.filter(({ names }) => !names.includes('lead_received'))
 
 /**
  * Events as several schemas that `event_name` tells apart, so that generated clients know the payload of each, and take those

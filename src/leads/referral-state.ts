@@ -191,19 +191,18 @@ export interface Simulation {
   key: string
   /** The request that asked for it; none for a scenario. */
   request_id?: string
-  events: { name: SignalledMilestone; gains?: ScoreGains; at?: number }[]
+  events: { name: SignalledMilestone; gains?: ScoreGains }[]
 }
 
 /** Simulated milestones. A signal's own id has no space, so their keys are no other's. */
 export function simulatedItems({ key, request_id: requestId, events }: Simulation): MilestoneItem[] {
-  return events.map(({ name, gains, at }, index) => {
+  return events.map(({ name, gains }, index) => {
     const dedupeKey = milestones[name].once ? name : `${name}: simulated ${key}:${index}`
     return {
       name,
       dedupeKey,
       simulated: true,
       ...(requestId !== undefined && { requestId }),
-      ...(at !== undefined && { at }),
       ...(gains !== undefined && { gains }),
     }
   })

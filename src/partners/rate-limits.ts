@@ -16,8 +16,6 @@ declare module 'fastify' {
     limitLookups: Limit
     /** Counts an authenticated request against its partner. */
     limitPartner: Limit
-    /** Counts what anybody may send against what it is sent to, whatever `perMinute` is. */
-    limitArrivals(mostAMinute: number, keyOf: (request: FastifyRequest) => string): Limit
   }
 }
 
@@ -40,7 +38,6 @@ export async function limitRates(app: FastifyInstance, perMinute: number): Promi
   app.decorate('limitAddress', limit(counter(perMinute)))
   app.decorate('limitRefusals', limit(refusals))
   app.decorate('limitPartner', limit(counter(perMinute, ({ partnerId }) => partnerId)))
-  app.decorate('limitArrivals', (most, keyOf) => limit(counter(most, keyOf)))
   app.decorate('limitLookups', async (request) => {
     const state = await refusals(request, { increment: false })
     if (!state.isAllowed && state.remaining === 0) throw rateLimited(state.ttlInSeconds)

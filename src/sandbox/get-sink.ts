@@ -7,27 +7,18 @@ import { isTooDeep } from '../http/json-body.ts'
 import { operation } from '../http/operation.ts'
 import { strictBody, stringMap, success } from '../http/schemas.ts'
 import { formatTimestamp } from '../values.ts'
-import { isOver, MOST_KEPT, noSink, sinkFaultNames, sinkPath } from './sink.ts'
+import { MOST_KEPT, noSink, sinkPath } from './sink.ts'
 
 /** How a sink answers that was told nothing else, or no longer. */
-const USUAL = { status: 200, times: null, delay_ms: 0, fault: null, retry_after: null, ends_at: null }
-
-const sinkFault = z.enum(sinkFaultNames).nullable()
+const USUAL = { status: 200, times: null, delay_ms: 0 }
 
 const webhook = z
   .object({
     webhook_id: z.string().describe('The header `webhook-id`: the event’s id.'),
     received_at: timestamp,
-    attempt: z
-      .int()
-      .describe('Counts the requests with this `webhook-id` from 1, and anew once none of them is kept.'),
     verified: z.boolean().describe('Whether its signature is valid.'),
     problem: z.string().nullable().describe('Why it is not valid.'),
     status: z.int().describe('What the sink answered.'),
-    delay_ms: z.int().describe('How long it waited before.'),
-    fault: sinkFault.describe(
-      'What it did instead of answering at once and as a whole; `null` if it answered.',
-    ),
     headers: stringMap,
     body: z.string().describe('The bytes that were signed.'),
     event: z.unknown().describe('The body, parsed; `null` if its signature is not valid.'),
@@ -49,13 +40,6 @@ const schema = operation({
         status: z.int().describe('The HTTP status that it answers with.'),
         times: z.int().nullable().describe('For how many more webhooks it answers `status`; `null` for all.'),
         delay_ms: z.int().describe('How long it waits before it answers.'),
-        fault: sinkFault.describe(
-          'What it does instead of answering at once and as a whole; `null` if it answers.',
-        ),
-        retry_after: z.int().nullable().describe('The seconds in its `Retry-After`; `null` for none.'),
-        ends_at: timestamp
-          .nullable()
-          .describe('When it answers 200 again, whatever is left; `null` for never.'),
         webhooks: z.array(webhook).describe('The last 100, newest first.'),
       })
       .meta({ id: 'Sink' }),
@@ -71,12 +55,9 @@ const schema = operation({
           {
             webhook_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
             received_at: '2026-03-02 15:04:05',
-            attempt: 1,
             verified: true,
             problem: null,
             status: 200,
-            delay_ms: 0,
-            fault: null,
             headers: { 'webhook-id': 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e' },
             body: '{"type":"lead_received"}',
             event: { type: 'lead_received' },
@@ -98,25 +79,21 @@ export const getSink: FastifyPluginAsyncZod<{ sql: Sql; sinkBase: () => string }
     handler: async ({ partnerId }) => {
       const found = await sql
         .selectFrom('sinks')
-        .select(['token', 'status', 'times_left as times', 'delay_ms', 'fault', 'retry_after', 'ends_at'])
-        .select(isOver.as('isOver'))
+        .select(['token', 'status', 'times_left as times', 'delay_ms'])
         .where('partner_id', '=', partnerId)
         .executeTakeFirst()
       if (found === undefined) throw noSink()
-      const { token, isOver: hasEnded, ...told } = found
+      const { token, ...told } = found
       const arrivals = await sql
         .selectFrom('sink_webhooks')
-        .select(['received_at', 'webhook_id', 'attempt', 'headers', 'body', 'problem', 'status'])
-        .select(['delay_ms', 'fault'])
+        .select(['received_at', 'webhook_id', 'headers', 'body', 'problem', 'status'])
         .where('partner_id', '=', partnerId)
         .orderBy('id', 'desc')
         .limit(MOST_KEPT)
         .execute()
       const data = {
         url: `${sinkBase()}${sinkPath(token)}`,
-        ...(hasEnded || (told.times !== null && told.times <= 0)
-          ? USUAL
-          : { ...told, ends_at: told.ends_at && formatTimestamp(told.ends_at) }),
+        ...(told.times !== null && told.times <= 0 ? USUAL : told),
         webhooks: arrivals.map((arrival) => ({
           ...arrival,
           received_at: formatTimestamp(arrival.received_at),

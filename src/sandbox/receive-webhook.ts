@@ -1,29 +1,16 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
 import { receivedSecrets } from '../endpoints/secrets.ts'
 import { ApiError, retryLater } from '../http/errors.ts'
 import { limitInFlight } from '../http/in-flight.ts'
 import { problemOf } from '../webhooks/signature.ts'
-import { isOver, MOST_KEPT, type SinkFault, sinkPath } from './sink.ts'
+import { MOST_KEPT, sinkPath } from './sink.ts'
 
 /** More than our webhooks have. */
 const MOST_BYTES = 16 * 1024
-const MOST_A_MINUTE = 6000
 /** More than our workers send a partner at a time. */
 const MOST_IN_FLIGHT = 20
-
-interface Answer {
-  status: number
-  delayMs: number
-  fault: SinkFault | null
-  /** In seconds. */
-  retryAfter: number | null
-}
-
-const usual: Answer = { status: 200, delayMs: 0, fault: null, retryAfter: null }
-/** For what is not signed. */
-const refusal: Answer = { ...usual, status: 400 }
 
 interface Options {
   sql: Sql
@@ -35,45 +22,33 @@ interface Options {
  * keeps it, and answers as it was told. It is not in the reference: the worker calls it.
  */
 export const receiveWebhook: FastifyPluginAsync<Options> = async (app, { sql, encryptionKeys }) => {
-  // decoded: a path can be written in many ways
-  const tokenOf = ({ params }: FastifyRequest) => (params as { token: string }).token
-  const limitArrivals = app.limitArrivals(MOST_A_MINUTE, tokenOf)
   const limitRequests = limitInFlight(MOST_IN_FLIGHT, () =>
     retryLater('RATE_LIMITED', `The sink answers ${MOST_IN_FLIGHT} requests at a time.`, 1),
   )
   // the signature is over the bytes as they came
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => bytes)
-  app.post(sinkPath(':token'), async (request, reply) => {
-    const token = tokenOf(request)
-    const isToken = /^[\da-f]{32}$/.test(token)
-    if (isToken) {
-      limitRequests(token, reply)
-      await limitArrivals(request)
-    }
-    const sink = isToken ? await findSink(sql, token) : undefined
+  app.post(sinkPath(':token'), { bodyLimit: MOST_BYTES }, async (request, reply) => {
+    // decoded: a path can be written in many ways
+    const { token } = request.params as { token: string }
+    const sink = /^[\da-f]{32}$/.test(token) ? await findSink(sql, token) : undefined
     if (sink === undefined) {
       await app.limitAddress(request)
       throw new ApiError('NOT_FOUND', 'There is no such sink.')
     }
+    limitRequests(token, reply)
     const { partnerId, endpointId } = sink
-    const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+    const body = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : ''
     const headers = Object.fromEntries(
       Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
     )
-    const body = bytes.toString('utf8')
-    const problem =
-      bytes.length > MOST_BYTES
-        ? `a webhook has at most ${MOST_BYTES / 1024} KiB`
-        : (problemOf(await receivedSecrets(sql, endpointId, encryptionKeys), body, headers) ?? null)
-    const answer = problem === null ? await takeAnswer(sql, partnerId) : refusal
-    await keepArrival(sql, partnerId, { headers, body: body.slice(0, MOST_BYTES), problem, answer })
-    await waitWhileHeld(answer.delayMs, reply)
-    const isTaken = problem === null && answer.status < 300
-    const said = { success: isTaken, verified: problem === null, answer: explain(problem, answer.status) }
-    if (answer.fault !== null) return answerBadly(reply, answer.fault, answer.status, said)
-    if (answer.retryAfter !== null) reply.header('retry-after', String(answer.retryAfter))
-    return reply.code(answer.status).send(said)
+    const problem = problemOf(await receivedSecrets(sql, endpointId, encryptionKeys), body, headers) ?? null
+    const { status, delayMs } = problem === null ? await takeAnswer(sql, partnerId) : refusal
+    await keepArrival(sql, partnerId, { headers, body, problem, status })
+    await waitWhileHeld(delayMs, reply)
+    const isTaken = problem === null && status < 300
+    const said = { success: isTaken, verified: problem === null, answer: explain(problem, status) }
+    return reply.code(status).send(said)
   })
 }
 
@@ -85,18 +60,21 @@ const findSink = (sql: Sql, token: string) =>
     .where('token', '=', token)
     .executeTakeFirst()
 
+const usual = { status: 200, delayMs: 0 }
+/** For what is not signed. */
+const refusal = { status: 400, delayMs: 0 }
+
 /** Takes the answer to the next webhook, and counts it. */
-async function takeAnswer(sql: Sql, partnerId: number): Promise<Answer> {
+async function takeAnswer(sql: Sql, partnerId: number): Promise<typeof usual> {
   const taken = await sql
     .updateTable('sinks')
     .set({
       times_left: raw<number | null>`case when times_left >= 0 then times_left - 1 else times_left end`,
     })
     .where('partner_id', '=', partnerId)
-    .returning(['status', 'delay_ms as delayMs', 'fault', 'retry_after as retryAfter'])
-    .returning(raw<boolean>`${isOver} or coalesce(times_left < 0, false)`.as('isOver'))
+    .returning(['status', 'delay_ms as delayMs', 'times_left as left'])
     .executeTakeFirst()
-  return taken === undefined || taken.isOver ? usual : taken
+  return taken === undefined || (taken.left ?? 0) < 0 ? usual : taken
 }
 
 interface Arrival {
@@ -104,34 +82,27 @@ interface Arrival {
   body: string
   /** Why no secret signed it; `null` if one did. */
   problem: string | null
-  answer: Answer
+  status: number
 }
 
 /** Keeps what arrived, and forgets the oldest. PostgreSQL stores no NUL. */
-async function keepArrival(sql: Sql, partnerId: number, { headers, body, problem, answer }: Arrival) {
-  const clean = (text: string) => text.toWellFormed().replaceAll('\0', '\uFFFD')
-  const webhookId = headers['webhook-id'] ?? ''
-  const ofPartner = sql.selectFrom('sink_webhooks').where('partner_id', '=', partnerId)
+async function keepArrival(sql: Sql, partnerId: number, { headers, body, problem, status }: Arrival) {
   await sql
     .insertInto('sink_webhooks')
     .values({
       partner_id: partnerId,
-      webhook_id: webhookId,
-      attempt: ofPartner
-        .select(raw<number>`coalesce(max(attempt), 0) + 1`.as('attempt'))
-        .where('webhook_id', '=', webhookId),
+      webhook_id: headers['webhook-id'] ?? '',
       headers: raw<Record<string, string>>`${JSON.stringify(headers)}::jsonb`,
-      body: clean(body),
+      body: body.replaceAll('\0', '\uFFFD'),
       problem,
-      status: answer.status,
-      delay_ms: answer.delayMs,
-      fault: answer.fault,
+      status,
     })
     .execute()
+  const kept = sql.selectFrom('sink_webhooks').select('id').where('partner_id', '=', partnerId)
   await sql
     .deleteFrom('sink_webhooks')
     .where('partner_id', '=', partnerId)
-    .where('id', '<=', ofPartner.select('id').orderBy('id', 'desc').offset(MOST_KEPT).limit(1))
+    .where('id', '<=', kept.orderBy('id', 'desc').offset(MOST_KEPT).limit(1))
     .execute()
 }
 
@@ -150,19 +121,4 @@ function waitWhileHeld(ms: number, { raw: response }: FastifyReply): Promise<voi
 function explain(problem: string | null, status: number): string {
   if (problem !== null) return `Refused: ${problem}.`
   return status < 300 ? 'Received.' : `Refused with ${status}, as set-sink told this sink.`
-}
-
-/** Answers a webhook as no endpoint should. The connection is not used again. */
-function answerBadly(reply: FastifyReply, fault: SinkFault, status: number, said: object): FastifyReply {
-  const { raw: response } = reply.hijack()
-  const text = JSON.stringify(said)
-  if (fault === 'resets') response.destroy()
-  else response.writeHead(status, { 'content-type': 'application/json', 'content-length': text.length })
-  if (fault === 'answers_half') response.write(text.slice(0, text.length / 2), () => response.destroy())
-  if (fault === 'answers_slowly') {
-    let sent = 0
-    const sending = setInterval(() => response.write(text.slice(sent, (sent += 1))), 1000)
-    response.once('close', () => clearInterval(sending)).flushHeaders()
-  }
-  return reply
 }

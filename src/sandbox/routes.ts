@@ -1,82 +1,80 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import type { Client } from '@temporalio/client'
 import type { FastifyPluginAsync } from 'fastify'
-import type { Sql } from '../database/sql.ts'
+import { type ReferralView, stateQuery } from '../../workflows/messages.ts'
 import type { RouteDependencies } from '../http/dependencies.ts'
+import { limitInFlight } from '../http/in-flight.ts'
 import type { Referrals } from '../leads/referrals.ts'
-import type { Environment } from '../values.ts'
-import { advanceClock, type Clocks, createClocks } from './advance-clock.ts'
+import { reachTemporal } from '../temporal/client.ts'
+import { referralId } from '../temporal/names.ts'
+import { advanceClock, tooManyAdvances } from './advance-clock.ts'
 import { getClock } from './get-clock.ts'
 import { getSink } from './get-sink.ts'
+import { MOST_ADVANCES } from './lead-clock.ts'
 import { receiveWebhook } from './receive-webhook.ts'
-import { createScenarios, listScenarios, runScenario, type Scenarios } from './run-scenario.ts'
+import { listScenarios, runScenario } from './run-scenario.ts'
 import { setSink } from './set-sink.ts'
 import { simulateEvent } from './simulate-event.ts'
 import { useSink } from './use-sink.ts'
 
 /** What partners try the service with. */
 export interface SandboxDependencies {
-  simulate: Referrals['simulate']
-  clocks: Clocks
-  scenarios: Scenarios
+  referrals: Pick<Referrals, 'simulate' | 'update'>
+  /** Rejects while Temporal is away. */
+  reachTemporal: () => Promise<void>
+  /** Whether a lead's clock moves. Not while Temporal is away, or has no worker. */
+  isMoving: (leadId: number) => Promise<boolean>
   /** Where the worker reaches this API, with `/v1`; absent where it does not, which then offers no sink. */
   sinkBase?: (() => string) | undefined
 }
 
-export interface InSandbox {
-  sandbox?: SandboxDependencies | undefined
+const LOOK_MS = 2000
+
+/** What the sandbox's routes ask Temporal for. */
+export const createSandbox = (
+  client: Client,
+  { referrals, sinkBase }: Pick<SandboxDependencies, 'referrals' | 'sinkBase'>,
+): SandboxDependencies => ({
+  referrals,
+  reachTemporal: () => reachTemporal(client),
+  async isMoving(leadId) {
+    const ask = async () => client.workflow.getHandle(referralId(leadId)).query<ReferralView>(stateQuery)
+    const view = await client.withDeadline(Date.now() + LOOK_MS, ask).catch(() => undefined)
+    return view?.moving === true
+  },
+  sinkBase,
+})
+
+export interface SandboxOptions extends RouteDependencies {
+  /** Unused in production. */
+  sandbox: SandboxDependencies
 }
-
-interface Tools {
-  environment: Environment
-  client: Client
-  sql: Sql
-  referrals: Pick<Referrals, 'simulate' | 'update'>
-  sinkBase: SandboxDependencies['sinkBase']
-}
-
-/** What the sandbox's routes work with. */
-export function inSandbox({ environment, client, sql, referrals, sinkBase }: Tools): InSandbox {
-  if (environment !== 'sandbox') return {}
-  const scenarios = createScenarios(client, referrals)
-  return {
-    sandbox: { simulate: referrals.simulate, clocks: createClocks({ client, sql }), scenarios, sinkBase },
-  }
-}
-
-type Options = RouteDependencies & InSandbox
-
-/** Nothing in production, whatever is given. */
-const sandboxOf = ({ environment, sandbox }: InSandbox & Pick<Options, 'environment'>) =>
-  environment === 'sandbox' ? sandbox : undefined
 
 /** The routes by which a partner tries the service without borrowers. */
-export const sandboxRoutes: FastifyPluginAsync<Options> = async (app, options) => {
-  const sandbox = sandboxOf(options)
-  if (sandbox === undefined) return
-  const routes: FastifyPluginAsyncZod<RouteDependencies & SandboxDependencies>[] = [
+export const sandboxRoutes: FastifyPluginAsync<SandboxOptions> = async (app, { sandbox, ...options }) => {
+  if (options.environment !== 'sandbox') return
+  const limitAdvances = limitInFlight(MOST_ADVANCES, tooManyAdvances)
+  const given = { ...options, ...sandbox, limitAdvances }
+  const routes: FastifyPluginAsyncZod<typeof given>[] = [
     simulateEvent,
     advanceClock,
     getClock,
     listScenarios,
     runScenario,
   ]
-  for (const route of routes) await app.register(route, { ...options, ...sandbox })
-}
-
-/** Those for a sink of ours. */
-export const sinkRoutes: FastifyPluginAsync<Options> = async (app, options) => {
-  const sinkBase = sandboxOf(options)?.sinkBase
+  for (const route of routes) await app.register(route, given)
+  const { sinkBase } = sandbox
   if (sinkBase === undefined) return
-  const routes: FastifyPluginAsyncZod<RouteDependencies & { sinkBase: () => string }>[] = [
+  const ofSinks: FastifyPluginAsyncZod<RouteDependencies & { sinkBase: () => string }>[] = [
     useSink,
     setSink,
     getSink,
   ]
-  for (const route of routes) await app.register(route, { ...options, sinkBase })
+  for (const route of ofSinks) await app.register(route, { ...options, sinkBase })
 }
 
 /** Where webhooks arrive: without a key. */
-export const sinks: FastifyPluginAsync<Options> = async (app, options) => {
-  if (sandboxOf(options)?.sinkBase !== undefined) await app.register(receiveWebhook, options)
+export const sinks: FastifyPluginAsync<SandboxOptions> = async (app, options) => {
+  const { environment, sandbox } = options
+  if (environment === 'sandbox' && sandbox.sinkBase !== undefined) await app.register(receiveWebhook, options)
 }

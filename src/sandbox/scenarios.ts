@@ -1,11 +1,6 @@
-import { DAY_MS } from '../values.ts'
 import type { ScoreGains } from '../leads/event-payloads.ts'
-import { type MilestoneName, milestones, type SignalledMilestone } from '../leads/milestones.ts'
+import type { SignalledMilestone } from '../leads/milestones.ts'
 import type { CloseReason } from '../leads/reasons.ts'
-import { SCORE_PERIOD_MS } from '../leads/score-dates.ts'
-
-/** How many requests of a partner to play a scenario may be under way at a time. */
-export const MOST_SCENARIOS = 3
 
 /**
  * `stopped`: the endpoint refuses for so long that production would pause it, the clock can be moved no further, or the lead
@@ -101,27 +96,6 @@ export const scenarios = {
 export type ScenarioName = keyof typeof scenarios
 
 export const scenarioNames = Object.keys(scenarios) as ScenarioName[]
-
-/** The webhooks of a scenario in their order, those of the score updates that fall due on the way included. */
-export function webhooksOf(name: ScenarioName): MilestoneName[] {
-  const webhooks: MilestoneName[] = ['lead_received']
-  let day = 0
-  let anchor: number | undefined
-  const steps: readonly Step[] = scenarios[name].steps
-  for (const step of steps) {
-    if ('days' in step) {
-      const periods = (at: number) =>
-        anchor === undefined ? 0 : Math.floor(((at - anchor) * DAY_MS) / SCORE_PERIOD_MS)
-      for (let due = periods(day); due < periods(day + step.days); due += 1) webhooks.push('score_update')
-      day += step.days
-    } else if ('happens' in step) {
-      if (milestones[step.happens].webhook) webhooks.push(step.happens)
-      if (step.happens === 'escrow_funded') anchor = day
-      if (step.happens === 'mortgage_ready') anchor = undefined
-    }
-  }
-  return webhooks
-}
 
 /** `anything+<scenario>@example.com`: the scenario that a lead with this address runs; `undefined` for any other. */
 export function scenarioOfEmail(email: string): ScenarioName | undefined {

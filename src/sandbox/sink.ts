@@ -1,18 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { sql as raw } from 'kysely'
-import { instant, oneOf } from '../database/columns.ts'
+import { instant } from '../database/columns.ts'
 import { ApiError } from '../http/errors.ts'
 import { Partner } from '../partners/partner.ts'
-
-/** What a sink does instead of answering at once and as a whole. */
-export const sinkFaults = {
-  resets: 'closes the connection, and answers nothing',
-  answers_half: 'announces its whole answer, and closes the connection after half of it',
-  answers_slowly: 'sends its answer a byte a second, which takes longer than our time limit',
-} as const
-
-export type SinkFault = keyof typeof sinkFaults
-export const sinkFaultNames = Object.keys(sinkFaults) as SinkFault[]
 
 /** A sandbox endpoint of ours that a partner uses as its own, and how it answers. */
 export const Sink = defineEntity({
@@ -28,13 +17,7 @@ export const Sink = defineEntity({
     timesLeft: p.integer().nullable(),
     /** Before it answers. */
     delayMs: p.integer().default(0),
-    fault: p.text().$type<SinkFault>().nullable(),
-    /** In seconds: what its `Retry-After` says. */
-    retryAfter: p.integer().nullable(),
-    /** When it answers 200 again, whatever is left; null for never. */
-    endsAt: instant().nullable(),
   },
-  checks: [{ name: 'sinks_fault_check', expression: oneOf('fault', sinkFaultNames) }],
 })
 
 /** A request that arrived at a sink: the last hundred of each are kept. */
@@ -46,15 +29,11 @@ export const SinkWebhook = defineEntity({
     partner: () => p.manyToOne(Partner).deleteRule('restrict'),
     receivedAt: instant().defaultRaw('clock_timestamp()'),
     webhookId: p.text(),
-    /** Counts those with the same id, whose earlier ones may be forgotten by now. */
-    attempt: p.integer(),
     headers: p.json<Record<string, string>>(),
     body: p.text(),
     /** Why its signature is not valid; null if it is. */
     problem: p.text().nullable(),
     status: p.integer(),
-    delayMs: p.integer(),
-    fault: p.text().$type<SinkFault>().nullable(),
   },
   indexes: [{ name: 'sink_webhooks_partner_index', properties: ['partner', 'id'] }],
 })
@@ -64,9 +43,6 @@ export const MOST_KEPT = 100
 
 /** The path of a sink, below `/v1`. */
 export const sinkPath = (token: string) => `/sandbox/sinks/${token}`
-
-/** Of a row of `sinks`: whether it is to answer 200 again, though nobody told it to. */
-export const isOver = raw<boolean>`coalesce(ends_at <= clock_timestamp(), false)`
 
 export const noSink = () =>
   new ApiError('NO_ENDPOINT', 'You have no sink yet. Make one with POST /v1/sandbox/use-sink.')

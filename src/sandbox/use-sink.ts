@@ -68,7 +68,7 @@ export const useSink: FastifyPluginAsyncZod<Options> = async (app, options) => {
   })
 }
 
-const asUsual = { status: 200, times_left: null, delay_ms: 0, fault: null, retry_after: null, ends_at: null }
+const asUsual = { status: 200, times_left: null, delay_ms: 0 }
 
 /** Makes a partner's sink, or has the one that is there answer 200 again. @returns the last part of its URL. */
 async function provideSink(sql: Sql, partnerId: number): Promise<string> {

@@ -1,12 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import {
-  dueDates,
-  furthestOf,
-  isBusy,
-  type LeadClock,
-  MOST_AHEAD_MS,
-  targetOf,
-} from '../../src/sandbox/lead-clock.ts'
+import { dateOf, dueDates, furthestOf, isBusy, type LeadClock } from '../../src/sandbox/lead-clock.ts'
 import { DAY_MS } from '../../src/values.ts'
 
 const now = 1000 * DAY_MS
@@ -26,8 +19,7 @@ const open = { failures: 0, nextAttemptAt: now + DAY_MS, isLeased: false }
 describe('what is due next on a lead’s clock', () => {
   test.each<[string, Partial<LeadClock>, [string, number][]]>([
     ['nothing before escrow_funded', {}, []],
-    ['a score update 45 days after it', { anchor: now }, [['score_update', 45]]],
-    ['the next one after the last', { anchor: now - 50 * DAY_MS, lastPeriod: 1 }, [['score_update', 40]]],
+    ['the score update after the last', { anchor: now - 50 * DAY_MS, lastPeriod: 1 }, [['score_update', 40]]],
     ['the latest of several that were missed', { anchor: now - 100 * DAY_MS }, [['score_update', -10]]],
     ['the end, and no more score updates', { anchor: now, endsAt: now + 30 * DAY_MS }, [['end', 30]]],
     [
@@ -50,27 +42,21 @@ describe('what is due next on a lead’s clock', () => {
   })
 
   test.each<[string, Partial<LeadClock>, boolean]>([
-    ['nothing is open', {}, false],
     ['a webhook waits for its retry', { open: { ...open, failures: 1 } }, false],
     ['a webhook is being sent', { open: { ...open, isLeased: true } }, true],
     ['a webhook is to be sent', { open: { ...open, nextAttemptAt: now } }, true],
     ['a score update is due', { anchor: now - 45 * DAY_MS }, true],
-    ['it is to end', { endsAt: now }, true],
     ['it has ended', { endsAt: now, isClosed: true }, false],
   ])('is busy, or not: %s', (_, change, expected) => {
     expect(isBusy({ ...clock, ...change })).toBe(expected)
   })
 })
 
-test('a clock’s target is so many days ahead, or the next date of its kind', () => {
+test('a clock stops at the next date of a kind, and twenty years ahead of ours, however far it is by now', () => {
   const funded = { ...clock, anchor: now, open: { ...open, failures: 1 } }
-  expect(targetOf(clock, { days: 3 })).toBe(now + 3 * DAY_MS)
-  expect(targetOf(clock, { to: 'next_retry' })).toBeUndefined()
-  expect(targetOf(funded, { to: 'next_retry' })).toBe(now + DAY_MS)
-  expect(targetOf(funded, { to: 'next_score_update' })).toBe(now + 45 * DAY_MS)
-  expect(targetOf(funded, { to: 'end' })).toBeUndefined()
-})
-
-test('a clock is twenty years ahead of ours at most, however far it is by now', () => {
-  expect(furthestOf({ ...clock, now: now + DAY_MS, offsetSeconds: 24 * 60 * 60 })).toBe(now + MOST_AHEAD_MS)
+  expect(dateOf(clock, 'next_retry')).toBeUndefined()
+  expect(dateOf(funded, 'next_retry')).toBe(now + DAY_MS)
+  expect(dateOf(funded, 'next_score_update')).toBe(now + 45 * DAY_MS)
+  const ahead = { ...clock, now: now + DAY_MS, offsetSeconds: 24 * 60 * 60 }
+  expect((furthestOf(ahead) - now) / DAY_MS).toBe(20 * 365.25)
 })

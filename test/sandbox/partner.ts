@@ -14,15 +14,6 @@ export interface SimulatedEvent {
   sequence: number | null
 }
 
-export interface Happened {
-  at: string
-  what: string
-  event_name?: string
-  sequence?: number | null
-  attempt?: number
-  status?: number | null
-}
-
 export interface SandboxData {
   lead_id: number
   status: string
@@ -30,7 +21,6 @@ export interface SandboxData {
   offset_seconds: number
   moving: boolean
   events: SimulatedEvent[]
-  happened: Happened[]
   stopped?: string
   next: { what: string; at: string } | null
 }

@@ -39,26 +39,6 @@ describe('simulate-event', () => {
       .orderBy('position')
       .execute()
 
-  it('backdates a milestone, never before the lead’s last event', async () => {
-    const lead = await partner.createLead()
-    const { data } = await partner.advance(lead, { days: 30 })
-    const daysBefore = (createdAt = '') =>
-      Math.abs(Math.round((Date.parse(data.now) - Date.parse(createdAt)) / 86_400_000))
-    const chat = async (days_ago: number, key?: string) => {
-      const answer = await partner.simulate(lead, { event_name: 'client_engaged_in_chat', days_ago }, key)
-      const [event] = answer.data.events
-      return { recorded: event?.recorded, days: daysBefore(event?.created_at) }
-    }
-    expect(await chat(10)).toEqual({ recorded: true, days: 10 })
-    expect(await chat(20)).toEqual({ recorded: true, days: 10 })
-    expect(await chat(5, 'same')).toEqual({ recorded: true, days: 5 })
-    expect(await chat(5, 'same')).toEqual({ recorded: true, days: 5 })
-    const several = [{ event_name: 'contract_signed', days_ago: 2 }, { event_name: 'escrow_funded' }]
-    const { events } = (await partner.simulate(lead, { events: several })).data
-    expect(events.map(({ created_at: at }) => daysBefore(at))).toEqual([2, 0])
-    expect((await partner.simulate(lead, { events: several, days_ago: 1 })).status).toBe(400)
-  })
-
   it('records no more than a thousand events of a lead, and says so', async () => {
     const lead = await partner.createLead()
     await service.sql.updateTable('leads').set({ next_position: 1000 }).where('id', '=', lead).execute()
@@ -79,29 +59,31 @@ describe('simulate-event', () => {
     expect((await positions(lead)).map(({ position }) => position)).toEqual([1, 1000])
   })
 
-  it('records in the very second of create-lead, and sends the webhook', async () => {
+  it('records in the very second of create-lead, sends the webhook, and answers a repeat with that event', async () => {
     const lead = await partner.createLead()
-    const { status, data } = await partner.simulate(lead, { event_name: 'contract_signed' })
+    const { status, data } = await partner.simulate(lead, { event_name: 'escrow_funded' })
+    const event = {
+      recorded: true,
+      event_id: expect.stringMatching(/^evt_/),
+      event_name: 'escrow_funded',
+      event_payload: null,
+      created_at: expect.stringMatching(/^\d{4}-/),
+      sequence: 2,
+    }
     expect([status, data]).toEqual([
       200,
       {
         lead_id: lead,
-        status: 'contract_signed',
-        events: [
-          {
-            recorded: true,
-            event_id: expect.stringMatching(/^evt_/),
-            event_name: 'contract_signed',
-            event_payload: null,
-            created_at: expect.stringMatching(/^\d{4}-/),
-            sequence: 2,
-          },
-        ],
-        next: null,
+        status: 'escrow_funded',
+        now: expect.any(String),
+        events: [event],
+        next: { what: 'score_update', at: expect.any(String) },
       },
     ])
     await partner.endpoint.until(() => partner.arrivals(lead).length === 2)
     expect(partner.arrivals(lead)[1]?.data.event_id).toBe(data.events[0]?.event_id)
+    const again = await partner.simulate(lead, { event_name: 'escrow_funded' })
+    expect(again.data.events).toEqual([{ ...data.events[0], recorded: false }])
   })
 
   it('records fifty in their order', async () => {
@@ -125,15 +107,6 @@ describe('simulate-event', () => {
     })
     const payloads = [...first.data.events, ...several.data.events].map((event) => event.event_payload)
     expect(payloads).toEqual([mockGains(lead, 1), GAINS, mockGains(lead, 3)])
-  })
-
-  it('answers with the event that is there of a milestone that happens once', async () => {
-    const lead = await partner.createLead()
-    const first = await partner.simulate(lead, { event_name: 'escrow_funded' })
-    const again = await partner.simulate(lead, { event_name: 'escrow_funded' })
-    expect(again.status).toBe(200)
-    expect(again.data.events).toEqual([{ ...first.data.events[0], recorded: false }])
-    expect(again.data.next?.what).toBe('score_update')
   })
 
   it('records a request with the same Idempotency-Key once, however often it comes', async () => {
@@ -168,35 +141,9 @@ describe('simulate-event', () => {
     expect(await update(1)).toEqual(first)
   })
 
-  it('refuses an Idempotency-Key that is none', async () => {
-    const lead = await partner.createLead()
-    const sent = { event_name: 'contract_signed' }
-    expect((await partner.simulate(lead, sent, 'with space')).status).toBe(400)
-  })
-
-  it('keeps the order of each of many requests at once', async () => {
-    const lead = await partner.createLead()
-    const events = [{ event_name: 'client_engaged_in_chat' }, { event_name: 'score_update' }]
-    const simulate = (_: unknown, index: number) => partner.simulate(lead, { events }, `at-once-${index}`)
-    const answers = await Promise.all(Array.from({ length: 20 }, simulate))
-    expect(answers.every(({ status }) => status === 200)).toBe(true)
-    const rows = await positions(lead)
-    expect(rows).toHaveLength(41)
-    expect(rows.slice(1).map(({ event_name }) => ({ event_name }))).toEqual(
-      Array.from({ length: 20 }, () => events).flat(),
-    )
-    await partner.endpoint.until(() => partner.arrivals(lead).length === 21)
-    expect(partner.arrivals(lead).map(({ data }) => data.sequence)).toEqual(
-      Array.from({ length: 21 }, (_, index) => index + 1),
-    )
-  })
-
   it.each([
     [{}, 'event_name or events must be sent, and not both'],
     [{ event_name: 'lead_received' }, 'event_name must be one of client_account_created, credit_scan'],
-    [{ event_name: 'paid' }, 'event_name must be one of'],
-    [{ event_name: 'contract-sign' }, 'event_name must be one of client_account_created, credit_scan'],
-    [{ events: [{}] }, 'events[0].event_name is required: it must be one of client_account_created'],
     [{ events: [] }, 'events must not be empty'],
     [
       { events: Array.from({ length: 51 }, () => ({ event_name: 'score_update' })) },
@@ -207,34 +154,16 @@ describe('simulate-event', () => {
       'event_name or events must be sent, and not both',
     ],
     [
-      { event_name: 'score_update', event_payload: {} },
-      'event_payload.experian_gain must be an integer from -550 to 550; event_payload.equifax_gain',
-    ],
-    [
       { events: [{ event_name: 'score_update', event_payload: { ...GAINS, equifax_gain: 551 } }] },
       'events[0].event_payload.equifax_gain must be an integer from -550 to 550',
-    ],
-    [
-      { event_name: 'score_update', event_payload: { ...GAINS, ssn: '078-05-1120', name: { first: 'Ada' } } },
-      'event_payload.ssn is not a gain; event_payload.name is not a gain',
     ],
     [
       { events: [{ event_name: 'score_update', event_payload: { ...GAINS, 'Ada\u202e': 1 } }] },
       'events[0].event_payload.Ada? is not a gain',
     ],
-    [{ event_name: 'contract_signed', event_payload: GAINS }, 'only score_update has a payload'],
     [{ event_name: 'contract_signed', event_payload: {} }, 'only score_update has a payload'],
-    [
-      { event: 'contract_signed' },
-      'event is not a field (use lead_id, event_name, event_payload, days_ago, events)',
-    ],
-    [
-      { events: [{ event_name: 'contract_signed', event_payload: GAINS }] },
-      'events[0].event_payload must be',
-    ],
   ])('refuses what it does not know, case %#', async (sent, message) => {
-    const lead = await partner.createLead()
-    const { status, error } = await partner.simulate(lead, sent)
+    const { status, error } = await partner.simulate(1, sent)
     expect([status, error]).toEqual([
       400,
       { code: 'INVALID_PAYLOAD', message: expect.stringContaining(message), fields: expect.any(Array) },

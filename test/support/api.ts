@@ -29,7 +29,7 @@ interface ApiOptions {
   encryptionKeys?: readonly Buffer[]
   /** What becomes of the rows that PostgreSQL answers, before the API has them. */
   changeRows?: KyselyPlugin
-  sandbox?: typeof sandboxOf
+  sandbox?: ReturnType<typeof sandboxOf>
   egressAddresses?: string[]
   endpointRequests?: EndpointSettings['endpointRequests']
   /** Maps the database's URL to the one to connect to, for example a proxy's. */
@@ -83,7 +83,7 @@ export async function prepareApi({
     rateLimit,
     // by room
     ...selfServiceOf(requested),
-    sandbox: (sandbox ?? sandboxOf)(sql),
+    sandbox: sandbox ?? sandboxOf(),
     ...more,
   })
   await app.ready()

@@ -2,7 +2,6 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { putClockAhead } from '../support/clock.ts'
 import { beginCertification } from '../../src/endpoints/certify-endpoint.ts'
 import { createEndpointRequests, createEndpointStarter } from '../../src/endpoints/endpoint-workflows.ts'
-import { createClocks } from '../../src/sandbox/advance-clock.ts'
 import {
   certificationId,
   endpointWorkflowId,
@@ -14,7 +13,12 @@ import { lockEndpoint } from '../../src/endpoints/endpoint.ts'
 import { setCandidate } from '../../src/endpoints/set-endpoint.ts'
 import { sealing } from '../../src/seal.ts'
 import { createResends } from '../../src/deliveries/resends.ts'
-import { probeSignal, type ReferralView, runScenarioUpdate } from '../../workflows/messages.ts'
+import {
+  advanceClockUpdate,
+  probeSignal,
+  type ReferralView,
+  runScenarioUpdate,
+} from '../../workflows/messages.ts'
 import { fillDeliveries } from '../support/deliveries.ts'
 import { leadsOf } from '../support/leads.ts'
 import { rawSignal } from '../support/raw-signal.ts'
@@ -141,7 +145,7 @@ export const scenes: Record<string, Scene> = {
     await until(async () => (await view(leadId)).next === 5)
     await send(leadId, 'score_update', { id: 'b', event_payload: { experian_gain: 'x' } })
     await until(async () => (await view(leadId)).next === 6)
-    await createClocks(service).advance(leadId, { days: 90 })
+    await service.referrals.update(leadId, advanceClockUpdate, [{ days: 90 }])
     await handle.cancel()
     await handle.result()
   },
@@ -234,6 +238,6 @@ async function advanceRefused(service: Service): Promise<number> {
   await endpoint.until(() => leads.arrivals(leadId).length === 2)
   endpoint.answer = (_, response) =>
     void response.writeHead(leads.arrivals(leadId).length === 4 ? 500 : 200).end()
-  await createClocks(service).advance(leadId, { days: 365 })
+  await service.referrals.update(leadId, advanceClockUpdate, [{ days: 365 }])
   return leadId
 }

@@ -282,10 +282,7 @@ create table sinks (
   token text not null unique,
   status int not null default 200,
   times_left int,
-  delay_ms int not null default 0,
-  fault text check (fault in ('resets', 'answers_half', 'answers_slowly')),
-  retry_after int,
-  ends_at timestamptz
+  delay_ms int not null default 0
 );
 
 create table sink_webhooks (
@@ -296,10 +293,7 @@ create table sink_webhooks (
   headers jsonb not null,
   body text not null,
   problem text,
-  status int not null,
-  delay_ms int not null,
-  fault text,
-  attempt int not null
+  status int not null
 );
 create index sink_webhooks_partner_index on sink_webhooks (partner_id, id);
 `

@@ -109,12 +109,12 @@ class Calls:
         return answer
 
     def simulate_event(self, request: types.SimulateEventRequest, *, idempotency_key: str | None = None) -> types.SimulateEventResponse:
-        """Simulate milestones. Makes milestones of a lead happen now, on the lead’s clock. They are recorded and sent as in production. Send `event_name` for one, or `events` for up to 50 in their order. `lead_received` cannot be simulated: create-lead makes it happen. A milestone that happens only once and is there already is not recorded again. With `days_ago`, a milestone is backdated: its date is older than its webhook. After a 503 the milestones may still be recorded; a repeat with the same `Idempotency-Key` records none of them twice."""
+        """Simulate milestones. Makes milestones of a lead happen now, on the lead’s clock. They are recorded and sent as in production. Send `event_name` for one, or `events` for up to 50 in their order. `lead_received` cannot be simulated: create-lead makes it happen. A milestone that happens only once and is there already is not recorded again. After a 503 the milestones may still be recorded; a repeat with the same `Idempotency-Key` records none of them twice."""
         answer: types.SimulateEventResponse = self._call("POST", "/sandbox/simulate-event", request, True, idempotency_key)
         return answer
 
     def advance_clock(self, request: types.AdvanceClockRequest) -> types.AdvanceClockResponse:
-        """Advance a lead’s clock. Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds as 409 `CLOCK_MOVING`: the rest continues on its own, get-clock shows where it is, and the same request within a minute waits for it. A clock can be at most 20 years ahead, and the clocks of 10 of your leads can move at a time. If nothing of the kind that `to` names is due, the clock stays where it is."""
+        """Advance a lead’s clock. Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds as 409 `CLOCK_MOVING`: the rest continues on its own, get-clock shows where it is, and the same request within a minute waits for it. A clock can be at most 20 years ahead, and 10 of your requests can move clocks at a time. If nothing of the kind that `to` names is due, the clock stays where it is. get-events and get-deliveries show what happened on the way."""
         answer: types.AdvanceClockResponse = self._call("POST", "/sandbox/advance-clock", request)
         return answer
 
@@ -124,12 +124,12 @@ class Calls:
         return answer
 
     def list_scenarios(self) -> types.ListScenariosResponse:
-        """List the scenarios. Returns the journeys that run-scenario plays, each with the webhooks to expect, in their order."""
+        """List the scenarios. Returns the journeys that run-scenario plays. A create-lead whose email address ends with `+<scenario>@example.com` plays one, too, without any other call."""
         answer: types.ListScenariosResponse = self._call("GET", "/sandbox/scenarios")
         return answer
 
     def run_scenario(self, request: types.RunScenarioRequest) -> types.RunScenarioResponse:
-        """Play a whole journey. Plays a scenario with a lead, or with a new one if you name none. Its milestones are recorded and sent as in production, on the lead’s own clock, which moves as far as the scenario takes. `GET /v1/sandbox/scenarios` lists the scenarios and the webhooks of each. The response comes when the scenario is over, or after ten seconds: the rest continues on its own. 3 of your scenarios can be played at a time."""
+        """Play a whole journey. Plays a scenario with a lead, or with a new one if you name none. Its milestones are recorded and sent as in production, on the lead’s own clock, which moves as far as the scenario takes. `GET /v1/sandbox/scenarios` lists the scenarios. What a lead has already does not happen again. The response comes when the scenario is over, or after ten seconds: the rest continues on its own. 10 of your requests can move clocks at a time."""
         answer: types.RunScenarioResponse = self._call("POST", "/sandbox/run-scenario", request)
         return answer
 
@@ -139,7 +139,7 @@ class Calls:
         return answer
 
     def set_sink(self, request: types.SetSinkRequest | None = None) -> types.SetSinkResponse:
-        """Decide how the sink answers. Decides how the sink answers the next webhooks, to watch retries, order and recovery. A webhook whose signature is not valid always gets 400. With `fault` or `retry_after`, the sink answers 200 again after an hour. To end it at once, send an empty body: `{}`."""
+        """Decide how the sink answers. Decides how the sink answers the next webhooks, to watch retries, order and recovery. A webhook whose signature is not valid always gets 400. With an empty body, `{}`, it answers 200 again."""
         answer: types.SetSinkResponse = self._call("POST", "/sandbox/set-sink", request)
         return answer
 

@@ -105,13 +105,13 @@ class Clock(TypedDict):
     """The lead: its `lead_id` in requests."""
     now: Timestamp
     """The lead’s time."""
+    status: LeadStatus
+    next: Due | None
+    """What is due next on the lead’s clock; `None` for nothing."""
     offset_seconds: int
     """How far the clock was advanced; 0 if it never was."""
     moving: bool
     """Whether advance-clock or a scenario moves it right now."""
-    status: LeadStatus
-    next: Due | None
-    """What is due next on the lead’s clock; `None` for nothing."""
 
 
 class ClockAdvance(TypedDict):
@@ -120,12 +120,10 @@ class ClockAdvance(TypedDict):
     now: Timestamp
     """The lead’s time."""
     status: LeadStatus
-    happened: list[Happened]
-    """What happened on the way, in the lead’s time."""
-    stopped: NotRequired[Literal["endpoint_would_pause"]]
-    """The clock stopped early: in production, your endpoint would be paused now. Repair it, or advance again to go on."""
     next: Due | None
     """What is due next on the lead’s clock; `None` for nothing."""
+    stopped: NotRequired[Literal["endpoint_would_pause", "twenty_years_ahead"]]
+    """The clock stopped early. `endpoint_would_pause`: in production, your endpoint would be paused now; repair it, or advance again to go on. `twenty_years_ahead`: it can go no further."""
 
 
 class CloseLeadRequest(TypedDict):
@@ -390,8 +388,6 @@ class EventToSimulate(TypedDict):
     event_name: SimulatedEventName
     event_payload: NotRequired[ScoreGains | None]
     """For `score_update` only. Without it, the sandbox makes up gains."""
-    days_ago: NotRequired[int]
-    """Backdates the milestone: how many days ago it happened, on the lead’s clock. Dates of a lead never go back: a milestone that would be older than the lead’s last event gets the date of that."""
 
 
 class ExportLeadRequest(TypedDict):
@@ -505,42 +501,6 @@ class GetSinkResponse(TypedDict):
     success: Literal[True]
     """`True` in every response but those of errors."""
     data: Sink
-
-Happened: TypeAlias = 'HappenedEvent | HappenedWebhook | HappenedEnd'
-
-
-class HappenedEnd(TypedDict):
-    """The lead was closed."""
-    what: Literal["end"]
-    at: Timestamp
-
-
-class HappenedEvent(TypedDict):
-    """An event was recorded."""
-    what: Literal["event"]
-    at: Timestamp
-    event_id: str
-    """The event. Its webhook has the same `webhook-id`."""
-    event_name: EventName
-    sequence: int | None
-    """Its place among the lead’s webhooks; `None` for an event that is not sent."""
-
-
-class HappenedWebhook(TypedDict):
-    """Your endpoint was called."""
-    what: Literal["webhook"]
-    at: Timestamp
-    event_id: str
-    """The event. Its webhook has the same `webhook-id`."""
-    event_name: EventName
-    sequence: int
-    """Counts the lead’s webhooks from 1; it does not count other events."""
-    attempt: int
-    """Counts the requests with this `webhook-id` from 1."""
-    status: int | None
-    """The HTTP status of your endpoint; `None` if it did not respond."""
-    error_code: str | None
-    """What went wrong, for example `http_error`, `timeout` or `connection_refused`; `None` if nothing did. New ones may be added."""
 
 
 class Lead(TypedDict):
@@ -774,20 +734,6 @@ class MilestoneFeedEvent(TypedDict):
     """The body of its webhook, byte for byte, if the request has `webhooks`; `None` for an event that is not sent."""
 
 
-class MilestoneSimulatedEvent(TypedDict):
-    event_name: MilestoneEventName
-    event_payload: None
-    """These milestones have none."""
-    created_at: Timestamp
-    """When it happened."""
-    recorded: bool
-    """`False` if the lead has this event already; the other fields are that event’s."""
-    event_id: str
-    """The event. Its webhook has the same `webhook-id`."""
-    sequence: int | None
-    """Its place among the lead’s webhooks; `None` for an event that is not sent."""
-
-
 class MilestoneWebhook(TypedDict):
     type: MilestoneWebhookType
     timestamp: str
@@ -851,20 +797,6 @@ class OtherFeedEvent(TypedDict):
     """Send it as `after` to continue after this event, in the middle of a page."""
     webhook_body: NotRequired[str | None]
     """The body of its webhook, byte for byte, if the request has `webhooks`; `None` for an event that is not sent."""
-
-
-class OtherSimulatedEvent(TypedDict):
-    event_name: OtherName
-    """One that was added later."""
-    event_payload: dict[str, Any] | None
-    created_at: Timestamp
-    """When it happened."""
-    recorded: bool
-    """`False` if the lead has this event already; the other fields are that event’s."""
-    event_id: str
-    """The event. Its webhook has the same `webhook-id`."""
-    sequence: int | None
-    """Its place among the lead’s webhooks; `None` for an event that is not sent."""
 
 
 class OtherWebhook(TypedDict):
@@ -987,10 +919,6 @@ class Scenario(TypedDict):
     scenario: ScenarioName
     about: str
     """For people."""
-    email: str
-    """A create-lead with such an address plays the scenario, without any other call."""
-    webhooks: list[EventName]
-    """The webhooks to expect, in their order."""
 
 ScenarioName: TypeAlias = 'Literal["mortgage_ready_in_a_year", "ready_after_two_updates", "stalled_before_escrow", "scores_go_down", "chatty_borrower", "dropped_out"]'
 
@@ -998,14 +926,14 @@ ScenarioName: TypeAlias = 'Literal["mortgage_ready_in_a_year", "ready_after_two_
 class ScenarioRun(TypedDict):
     lead_id: int
     """The lead: its `lead_id` in requests."""
+    now: Timestamp
+    """The lead’s time."""
+    status: LeadStatus
+    next: Due | None
+    """What is due next on the lead’s clock; `None` for nothing."""
     scenario: ScenarioName
     state: Literal["done", "running", "stopped", "closed"]
     """`running`: it continues on its own. `stopped`: it goes no further, because your endpoint refuses webhooks for so long that production would pause it, because the lead’s clock can run no further ahead, or because the lead has as many events as it can. `closed`: the lead was closed on the way, or our staff ended the scenario."""
-    status: LeadStatus
-    webhooks: NotRequired[list[EventName]]
-    """The webhooks to expect, in their order. Absent if you named a lead: what it has already does not happen again."""
-    next: Due | None
-    """What is due next on the lead’s clock; `None` for nothing."""
 
 
 class ScoreGains(TypedDict):
@@ -1046,20 +974,6 @@ class ScoreUpdateFeedEvent(TypedDict):
     """Send it as `after` to continue after this event, in the middle of a page."""
     webhook_body: NotRequired[str | None]
     """The body of its webhook, byte for byte, if the request has `webhooks`; `None` for an event that is not sent."""
-
-
-class ScoreUpdateSimulatedEvent(TypedDict):
-    event_name: Literal["score_update"]
-    """The milestone."""
-    event_payload: ScoreGains
-    created_at: Timestamp
-    """When it happened."""
-    recorded: bool
-    """`False` if the lead has this event already; the other fields are that event’s."""
-    event_id: str
-    """The event. Its webhook has the same `webhook-id`."""
-    sequence: int | None
-    """Its place among the lead’s webhooks; `None` for an event that is not sent."""
 
 
 class ScoreUpdateWebhook(TypedDict):
@@ -1105,10 +1019,6 @@ class SetSinkRequest(TypedDict):
     """For how many webhooks, after which it answers 200 at once. `None`, the default: for all."""
     delay_ms: NotRequired[int]
     """How long it waits before it answers; 0 by default. Our time limit for an attempt is 15 seconds."""
-    fault: NotRequired[Literal["resets", "answers_half", "answers_slowly"] | None]
-    """What it does instead of answering at once and as a whole. `resets`: it closes the connection, and answers nothing. `answers_half`: it announces its whole answer, and closes the connection after half of it. `answers_slowly`: it sends its answer a byte a second, which takes longer than our time limit. `None` by default."""
-    retry_after: NotRequired[int | None]
-    """The seconds in the `Retry-After` of its answers, such as 429 or 503; `None`, the default, for none."""
 
 
 class SetSinkResponse(TypedDict):
@@ -1126,8 +1036,6 @@ class SimulateEventRequest(TypedDict):
     event_name: NotRequired[SimulatedEventName]
     event_payload: NotRequired[ScoreGains | None]
     """For `score_update` only. Without it, the sandbox makes up gains."""
-    days_ago: NotRequired[int]
-    """Backdates the milestone: how many days ago it happened, on the lead’s clock. Dates of a lead never go back: a milestone that would be older than the lead’s last event gets the date of that."""
     events: NotRequired[list[EventToSimulate]]
     """Several milestones, recorded in this order."""
 
@@ -1137,7 +1045,18 @@ class SimulateEventResponse(TypedDict):
     """`True` in every response but those of errors."""
     data: Simulation
 
-SimulatedEvent: TypeAlias = 'ScoreUpdateSimulatedEvent | MilestoneSimulatedEvent | OtherSimulatedEvent'
+
+class SimulatedEvent(TypedDict):
+    event_name: EventName
+    event_payload: ScoreGains | LeadReceivedPayload | LeadClosedPayload | None
+    created_at: Timestamp
+    """When it happened."""
+    recorded: bool
+    """`False` if the lead has this event already; the other fields are that event’s."""
+    event_id: str
+    """The event. Its webhook has the same `webhook-id`."""
+    sequence: int | None
+    """Its place among the lead’s webhooks; `None` for an event that is not sent."""
 
 SimulatedEventName: TypeAlias = 'Literal["client_account_created", "credit_scan_completed", "client_engaged_in_chat", "contract_signed", "escrow_funded", "score_update", "mortgage_ready"]'
 
@@ -1145,11 +1064,13 @@ SimulatedEventName: TypeAlias = 'Literal["client_account_created", "credit_scan_
 class Simulation(TypedDict):
     lead_id: int
     """The lead: its `lead_id` in requests."""
+    now: Timestamp
+    """The lead’s time."""
     status: LeadStatus
-    events: list[SimulatedEvent]
-    """In the order of the request."""
     next: Due | None
     """What is due next on the lead’s clock; `None` for nothing."""
+    events: list[SimulatedEvent]
+    """In the order of the request."""
 
 
 class Sink(TypedDict):
@@ -1161,12 +1082,6 @@ class Sink(TypedDict):
     """For how many more webhooks it answers `status`; `None` for all."""
     delay_ms: int
     """How long it waits before it answers."""
-    fault: Literal["resets", "answers_half", "answers_slowly"] | None
-    """What it does instead of answering at once and as a whole; `None` if it answers."""
-    retry_after: int | None
-    """The seconds in its `Retry-After`; `None` for none."""
-    ends_at: Timestamp | None
-    """When it answers 200 again, whatever is left; `None` for never."""
     webhooks: list[SinkWebhook]
     """The last 100, newest first."""
 
@@ -1175,18 +1090,12 @@ class SinkWebhook(TypedDict):
     webhook_id: str
     """The header `webhook-id`: the event’s id."""
     received_at: Timestamp
-    attempt: int
-    """Counts the requests with this `webhook-id` from 1, and anew once none of them is kept."""
     verified: bool
     """Whether its signature is valid."""
     problem: str | None
     """Why it is not valid."""
     status: int
     """What the sink answered."""
-    delay_ms: int
-    """How long it waited before."""
-    fault: Literal["resets", "answers_half", "answers_slowly"] | None
-    """What it did instead of answering at once and as a whole; `None` if it answered."""
     headers: StringMap
     body: str
     """The bytes that were signed."""

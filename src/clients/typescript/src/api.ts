@@ -166,6 +166,11 @@ export interface Clock {
    * The lead’s time.
    */
   now: Timestamp
+  status: LeadStatus
+  /**
+   * What is due next on the lead’s clock; `null` for nothing.
+   */
+  next: Due | null
   /**
    * How far the clock was advanced; 0 if it never was.
    */
@@ -174,11 +179,6 @@ export interface Clock {
    * Whether advance-clock or a scenario moves it right now.
    */
   moving: boolean
-  status: LeadStatus
-  /**
-   * What is due next on the lead’s clock; `null` for nothing.
-   */
-  next: Due | null
 }
 
 export interface ClockAdvance {
@@ -192,17 +192,13 @@ export interface ClockAdvance {
   now: Timestamp
   status: LeadStatus
   /**
-   * What happened on the way, in the lead’s time.
-   */
-  happened: Happened[]
-  /**
-   * The clock stopped early: in production, your endpoint would be paused now. Repair it, or advance again to go on.
-   */
-  stopped?: 'endpoint_would_pause'
-  /**
    * What is due next on the lead’s clock; `null` for nothing.
    */
   next: Due | null
+  /**
+   * The clock stopped early. `endpoint_would_pause`: in production, your endpoint would be paused now; repair it, or advance again to go on. `twenty_years_ahead`: it can go no further.
+   */
+  stopped?: 'endpoint_would_pause' | 'twenty_years_ahead'
 }
 
 export interface CloseLeadRequest {
@@ -664,10 +660,6 @@ export interface EventToSimulate {
    * For `score_update` only. Without it, the sandbox makes up gains.
    */
   event_payload?: ScoreGains | null
-  /**
-   * Backdates the milestone: how many days ago it happened, on the lead’s clock. Dates of a lead never go back: a milestone that would be older than the lead’s last event gets the date of that.
-   */
-  days_ago?: number
 }
 
 export interface ExportLeadRequest {
@@ -854,62 +846,6 @@ export interface GetSinkResponse {
    */
   success: true
   data: Sink
-}
-
-export type Happened = HappenedEvent | HappenedWebhook | HappenedEnd
-
-/**
- * The lead was closed.
- */
-export interface HappenedEnd {
-  what: 'end'
-  at: Timestamp
-}
-
-/**
- * An event was recorded.
- */
-export interface HappenedEvent {
-  what: 'event'
-  at: Timestamp
-  /**
-   * The event. Its webhook has the same `webhook-id`.
-   */
-  event_id: string
-  event_name: EventName
-  /**
-   * Its place among the lead’s webhooks; `null` for an event that is not sent.
-   */
-  sequence: number | null
-}
-
-/**
- * Your endpoint was called.
- */
-export interface HappenedWebhook {
-  what: 'webhook'
-  at: Timestamp
-  /**
-   * The event. Its webhook has the same `webhook-id`.
-   */
-  event_id: string
-  event_name: EventName
-  /**
-   * Counts the lead’s webhooks from 1; it does not count other events.
-   */
-  sequence: number
-  /**
-   * Counts the requests with this `webhook-id` from 1.
-   */
-  attempt: number
-  /**
-   * The HTTP status of your endpoint; `null` if it did not respond.
-   */
-  status: number | null
-  /**
-   * What went wrong, for example `http_error`, `timeout` or `connection_refused`; `null` if nothing did. New ones may be added.
-   */
-  error_code: string | null
 }
 
 /**
@@ -1335,30 +1271,6 @@ export interface MilestoneFeedEvent {
   webhook_body?: string | null
 }
 
-export interface MilestoneSimulatedEvent {
-  event_name: MilestoneEventName
-  /**
-   * These milestones have none.
-   */
-  event_payload: null
-  /**
-   * When it happened.
-   */
-  created_at: Timestamp
-  /**
-   * `false` if the lead has this event already; the other fields are that event’s.
-   */
-  recorded: boolean
-  /**
-   * The event. Its webhook has the same `webhook-id`.
-   */
-  event_id: string
-  /**
-   * Its place among the lead’s webhooks; `null` for an event that is not sent.
-   */
-  sequence: number | null
-}
-
 export interface MilestoneWebhook {
   type: MilestoneWebhookType
   /**
@@ -1469,32 +1381,6 @@ export interface OtherFeedEvent {
    * The body of its webhook, byte for byte, if the request has `webhooks`; `null` for an event that is not sent.
    */
   webhook_body?: string | null
-}
-
-export interface OtherSimulatedEvent {
-  /**
-   * One that was added later.
-   */
-  event_name: OtherName
-  event_payload: {
-    [k: string]: unknown
-  } | null
-  /**
-   * When it happened.
-   */
-  created_at: Timestamp
-  /**
-   * `false` if the lead has this event already; the other fields are that event’s.
-   */
-  recorded: boolean
-  /**
-   * The event. Its webhook has the same `webhook-id`.
-   */
-  event_id: string
-  /**
-   * Its place among the lead’s webhooks; `null` for an event that is not sent.
-   */
-  sequence: number | null
 }
 
 export interface OtherWebhook {
@@ -1683,14 +1569,6 @@ export interface Scenario {
    * For people.
    */
   about: string
-  /**
-   * A create-lead with such an address plays the scenario, without any other call.
-   */
-  email: string
-  /**
-   * The webhooks to expect, in their order.
-   */
-  webhooks: EventName[]
 }
 
 export type ScenarioName =
@@ -1706,20 +1584,20 @@ export interface ScenarioRun {
    * The lead: its `lead_id` in requests.
    */
   lead_id: number
+  /**
+   * The lead’s time.
+   */
+  now: Timestamp
+  status: LeadStatus
+  /**
+   * What is due next on the lead’s clock; `null` for nothing.
+   */
+  next: Due | null
   scenario: ScenarioName
   /**
    * `running`: it continues on its own. `stopped`: it goes no further, because your endpoint refuses webhooks for so long that production would pause it, because the lead’s clock can run no further ahead, or because the lead has as many events as it can. `closed`: the lead was closed on the way, or our staff ended the scenario.
    */
   state: 'done' | 'running' | 'stopped' | 'closed'
-  status: LeadStatus
-  /**
-   * The webhooks to expect, in their order. Absent if you named a lead: what it has already does not happen again.
-   */
-  webhooks?: EventName[]
-  /**
-   * What is due next on the lead’s clock; `null` for nothing.
-   */
-  next: Due | null
 }
 
 /**
@@ -1792,30 +1670,6 @@ export interface ScoreUpdateFeedEvent {
   webhook_body?: string | null
 }
 
-export interface ScoreUpdateSimulatedEvent {
-  /**
-   * The milestone.
-   */
-  event_name: 'score_update'
-  event_payload: ScoreGains
-  /**
-   * When it happened.
-   */
-  created_at: Timestamp
-  /**
-   * `false` if the lead has this event already; the other fields are that event’s.
-   */
-  recorded: boolean
-  /**
-   * The event. Its webhook has the same `webhook-id`.
-   */
-  event_id: string
-  /**
-   * Its place among the lead’s webhooks; `null` for an event that is not sent.
-   */
-  sequence: number | null
-}
-
 export interface ScoreUpdateWebhook {
   /**
    * The milestone.
@@ -1885,14 +1739,6 @@ export interface SetSinkRequest {
    * How long it waits before it answers; 0 by default. Our time limit for an attempt is 15 seconds.
    */
   delay_ms?: number
-  /**
-   * What it does instead of answering at once and as a whole. `resets`: it closes the connection, and answers nothing. `answers_half`: it announces its whole answer, and closes the connection after half of it. `answers_slowly`: it sends its answer a byte a second, which takes longer than our time limit. `null` by default.
-   */
-  fault?: ('resets' | 'answers_half' | 'answers_slowly') | null
-  /**
-   * The seconds in the `Retry-After` of its answers, such as 429 or 503; `null`, the default, for none.
-   */
-  retry_after?: number | null
 }
 
 export interface SetSinkResponse {
@@ -1932,10 +1778,6 @@ export interface SimulateEventRequest {
    */
   event_payload?: ScoreGains | null
   /**
-   * Backdates the milestone: how many days ago it happened, on the lead’s clock. Dates of a lead never go back: a milestone that would be older than the lead’s last event gets the date of that.
-   */
-  days_ago?: number
-  /**
    * Several milestones, recorded in this order.
    *
    * @minItems 1
@@ -1952,7 +1794,26 @@ export interface SimulateEventResponse {
   data: Simulation
 }
 
-export type SimulatedEvent = ScoreUpdateSimulatedEvent | MilestoneSimulatedEvent | OtherSimulatedEvent
+export interface SimulatedEvent {
+  event_name: EventName
+  event_payload: ScoreGains | LeadReceivedPayload | LeadClosedPayload | null
+  /**
+   * When it happened.
+   */
+  created_at: Timestamp
+  /**
+   * `false` if the lead has this event already; the other fields are that event’s.
+   */
+  recorded: boolean
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
+  /**
+   * Its place among the lead’s webhooks; `null` for an event that is not sent.
+   */
+  sequence: number | null
+}
 
 export type SimulatedEventName =
   | 'client_account_created'
@@ -1968,15 +1829,19 @@ export interface Simulation {
    * The lead: its `lead_id` in requests.
    */
   lead_id: number
-  status: LeadStatus
   /**
-   * In the order of the request.
+   * The lead’s time.
    */
-  events: SimulatedEvent[]
+  now: Timestamp
+  status: LeadStatus
   /**
    * What is due next on the lead’s clock; `null` for nothing.
    */
   next: Due | null
+  /**
+   * In the order of the request.
+   */
+  events: SimulatedEvent[]
 }
 
 export interface Sink {
@@ -1997,18 +1862,6 @@ export interface Sink {
    */
   delay_ms: number
   /**
-   * What it does instead of answering at once and as a whole; `null` if it answers.
-   */
-  fault: ('resets' | 'answers_half' | 'answers_slowly') | null
-  /**
-   * The seconds in its `Retry-After`; `null` for none.
-   */
-  retry_after: number | null
-  /**
-   * When it answers 200 again, whatever is left; `null` for never.
-   */
-  ends_at: Timestamp | null
-  /**
    * The last 100, newest first.
    */
   webhooks: SinkWebhook[]
@@ -2021,10 +1874,6 @@ export interface SinkWebhook {
   webhook_id: string
   received_at: Timestamp
   /**
-   * Counts the requests with this `webhook-id` from 1, and anew once none of them is kept.
-   */
-  attempt: number
-  /**
    * Whether its signature is valid.
    */
   verified: boolean
@@ -2036,14 +1885,6 @@ export interface SinkWebhook {
    * What the sink answered.
    */
   status: number
-  /**
-   * How long it waited before.
-   */
-  delay_ms: number
-  /**
-   * What it did instead of answering at once and as a whole; `null` if it answered.
-   */
-  fault: ('resets' | 'answers_half' | 'answers_slowly') | null
   headers: StringMap
   /**
    * The bytes that were signed.
@@ -2212,19 +2053,19 @@ export interface Calls {
   exportLead: { request: ExportLeadRequest; response: ExportLeadResponse }
   /** Erase a borrower’s personal data. Erases the personal data of a lead at once and for good: name, email address, phone number, notes, metadata, and what belongs to them. No more webhooks are sent, and calls for the lead return 404, as for a lead that does not exist. list-events and get-deliveries keep its ids and milestones. With an `Idempotency-Key`, a repeat within 24 hours gets the same response. */
   eraseLead: { request: EraseLeadRequest; response: EraseLeadResponse }
-  /** Simulate milestones. Makes milestones of a lead happen now, on the lead’s clock. They are recorded and sent as in production. Send `event_name` for one, or `events` for up to 50 in their order. `lead_received` cannot be simulated: create-lead makes it happen. A milestone that happens only once and is there already is not recorded again. With `days_ago`, a milestone is backdated: its date is older than its webhook. After a 503 the milestones may still be recorded; a repeat with the same `Idempotency-Key` records none of them twice. */
+  /** Simulate milestones. Makes milestones of a lead happen now, on the lead’s clock. They are recorded and sent as in production. Send `event_name` for one, or `events` for up to 50 in their order. `lead_received` cannot be simulated: create-lead makes it happen. A milestone that happens only once and is there already is not recorded again. After a 503 the milestones may still be recorded; a repeat with the same `Idempotency-Key` records none of them twice. */
   simulateEvent: { request: SimulateEventRequest; response: SimulateEventResponse }
-  /** Advance a lead’s clock. Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds as 409 `CLOCK_MOVING`: the rest continues on its own, get-clock shows where it is, and the same request within a minute waits for it. A clock can be at most 20 years ahead, and the clocks of 10 of your leads can move at a time. If nothing of the kind that `to` names is due, the clock stays where it is. */
+  /** Advance a lead’s clock. Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds as 409 `CLOCK_MOVING`: the rest continues on its own, get-clock shows where it is, and the same request within a minute waits for it. A clock can be at most 20 years ahead, and 10 of your requests can move clocks at a time. If nothing of the kind that `to` names is due, the clock stays where it is. get-events and get-deliveries show what happened on the way. */
   advanceClock: { request: AdvanceClockRequest; response: AdvanceClockResponse }
   /** Get a lead’s clock. Returns the time on a lead’s clock, whether it is moving, and what is due next. */
   getClock: { request: GetClockRequest; response: GetClockResponse }
-  /** List the scenarios. Returns the journeys that run-scenario plays, each with the webhooks to expect, in their order. */
+  /** List the scenarios. Returns the journeys that run-scenario plays. A create-lead whose email address ends with `+<scenario>@example.com` plays one, too, without any other call. */
   listScenarios: { request: Record<string, never>; response: ListScenariosResponse }
-  /** Play a whole journey. Plays a scenario with a lead, or with a new one if you name none. Its milestones are recorded and sent as in production, on the lead’s own clock, which moves as far as the scenario takes. `GET /v1/sandbox/scenarios` lists the scenarios and the webhooks of each. The response comes when the scenario is over, or after ten seconds: the rest continues on its own. 3 of your scenarios can be played at a time. */
+  /** Play a whole journey. Plays a scenario with a lead, or with a new one if you name none. Its milestones are recorded and sent as in production, on the lead’s own clock, which moves as far as the scenario takes. `GET /v1/sandbox/scenarios` lists the scenarios. What a lead has already does not happen again. The response comes when the scenario is over, or after ten seconds: the rest continues on its own. 10 of your requests can move clocks at a time. */
   runScenario: { request: RunScenarioRequest; response: RunScenarioResponse }
   /** Receive webhooks at a sink of ours. Makes an endpoint of ours yours, for a partner without a public address. It verifies what arrives, and keeps the last 100 webhooks for get-sink. set-sink decides how it answers. Webhooks go there at once. Calling it again has the sink answer 200 again; a pause by our staff is ended by our staff. */
   useSink: { request: UseSinkRequest; response: UseSinkResponse }
-  /** Decide how the sink answers. Decides how the sink answers the next webhooks, to watch retries, order and recovery. A webhook whose signature is not valid always gets 400. With `fault` or `retry_after`, the sink answers 200 again after an hour. To end it at once, send an empty body: `{}`. */
+  /** Decide how the sink answers. Decides how the sink answers the next webhooks, to watch retries, order and recovery. A webhook whose signature is not valid always gets 400. With an empty body, `{}`, it answers 200 again. */
   setSink: { request: SetSinkRequest; response: SetSinkResponse }
   /** Read the webhooks at the sink. Returns the last 100 webhooks that arrived at your sink, newest first, and how it answers. */
   getSink: { request: GetSinkRequest; response: GetSinkResponse }

@@ -50,7 +50,7 @@ function describe({ webhook_id: id, event }) {
 
 /** @param {{ arrival: SinkWebhook }} props */
 const Arrival = ({ arrival }) => {
-  const { webhook_id: id, received_at: at, attempt, verified, problem, status } = arrival
+  const { webhook_id: id, received_at: at, verified, problem, status } = arrival
   const { name, check, lead, own } = describe(arrival)
   // a certification sends what has to be refused
   const isMeant = !verified && check
@@ -65,7 +65,7 @@ const Arrival = ({ arrival }) => {
         ${own !== undefined && html`<span class="dim">${' · '}<span class="unbroken">${own}</span></span>`}
         ${isMeant && html`<span class="dim">, as it should be</span>`}
       </span>
-      <span class="dim figure">answered${'\u00A0'}${status} · attempt${'\u00A0'}${attempt}</span>
+      <span class="dim figure">answered${'\u00A0'}${status}</span>
       <span class="dim"><${Utc} at=${at} /></span>
       ${problem && !isMeant && html`<span class="hint-line">${problem}</span>`}
     </li>

@@ -4,7 +4,6 @@ import { Select } from '../inputs.js'
 import { useLoad } from '../live.js'
 import { Done, Pending } from '../parts.js'
 import { duration } from '../time.js'
-import { Utc } from '../utc.js'
 import { counted } from '../words.js'
 import { Actions } from './actions.js'
 import { Arrivals } from './arrivals.js'
@@ -15,23 +14,13 @@ const answers = [
   { label: 'Fail twice, then succeed', body: { status: 503, times: 2 } },
   { label: 'Always fail', body: { status: 503 } },
   { label: 'Answer 410 Gone', body: { status: 410 } },
-  { label: 'Ask to wait two minutes (429)', body: { status: 429, retry_after: 120 } },
   { label: 'Time out', body: { delay_ms: 20_000 } },
-  { label: 'Reset the connection', body: { fault: 'resets' } },
-  { label: 'End after half of the answer', body: { fault: 'answers_half' } },
-  { label: 'Answer a byte a second', body: { fault: 'answers_slowly' } },
 ]
 
-/** @typedef {{ status?: number, times?: number | null, delay_ms?: number, fault?: string | null, retry_after?: number | null }} Answer */
+/** @typedef {{ status?: number, times?: number | null, delay_ms?: number }} Answer */
 
 /** @param {Answer} answer */
-const complete = ({
-  status = 200,
-  times = null,
-  delay_ms: delay = 0,
-  fault = null,
-  retry_after: after = null,
-}) => ({ status, times, delay, fault, after })
+const complete = ({ status = 200, times = null, delay_ms: delay = 0 }) => ({ status, times, delay })
 
 /** Whether both are the same answer. @param {Answer} one @param {Answer} other */
 const isSame = (one, other) => JSON.stringify(complete(one)) === JSON.stringify(complete(other))
@@ -44,22 +33,14 @@ function howMany(times) {
 
 /** What the sink answers now, in words, if none of the answers above is it. @param {Answer} answer */
 function describe(answer) {
-  const { status, times, delay, fault } = complete(answer)
-  const named = answers.find(({ body }) => fault !== null && body.fault === fault)
+  const { status, times, delay } = complete(answer)
   const after = delay === 0 ? '' : ` after ${duration(delay)}`
-  if (status >= 400 && times !== null)
-    return `${named?.label ?? `Answer ${status}`}${after}: ${counted(times, 'refusal')} left`
-  return `${named?.label ?? `Answer ${status}`}${after}${howMany(times)}`
+  if (status >= 400 && times !== null) return `Answer ${status}${after}: ${counted(times, 'refusal')} left`
+  return `Answer ${status}${after}${howMany(times)}`
 }
 
 /** The part of an answer that set-sink takes. @param {Answer} answer */
-const onlySet = ({ status, times, delay_ms, fault, retry_after: after }) => ({
-  status,
-  delay_ms,
-  ...(times !== null && { times }),
-  ...(fault !== null && { fault }),
-  ...(after !== null && { retry_after: after }),
-})
+const onlySet = ({ status, times, delay_ms }) => ({ status, delay_ms, ...(times !== null && { times }) })
 
 /** Our own endpoint: how it answers, and what it received. */
 export function Sink() {
@@ -80,7 +61,7 @@ export function Sink() {
   `
 }
 
-/** @param {{ current: Answer & { ends_at: string | null } }} props */
+/** @param {{ current: Answer }} props */
 function SetAnswer({ current }) {
   const [chosen, choose] = useState(/** @type {string | undefined} */ (undefined))
   // until another answer is chosen, the one that it gives
@@ -101,6 +82,5 @@ function SetAnswer({ current }) {
       onValue=${choose}
     />
     <${Actions} actions=${[{ label: 'Set answer', path: '/sandbox/set-sink', body }]} tell=${tell} />
-    ${current.ends_at && html`<p class="dim">Until <${Utc} at=${current.ends_at} zone help />, then it accepts everything.</p>`}
   `
 }
