@@ -198,6 +198,7 @@ describe('a lead’s clock', () => {
     const lead = await partner.createLead()
     await putClockAhead(service.sql, lead, 19 * 365 * 86_400)
     await service.referrals.signal(lead, 'read_record')
+    await until(async () => (await handle(lead).query<ReferralView>('state')).offset > 0)
     const { status, data } = await partner.advance(lead, { days: 730 })
     expect([status, data.stopped, await daysAhead(lead)]).toEqual([200, 'twenty_years_ahead', 19 * 365])
   })
