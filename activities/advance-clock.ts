@@ -8,8 +8,9 @@ import {
   dueDates,
   furthestOf,
   isBusy,
+  type LeadClock,
 } from '../src/sandbox/lead-clock.ts'
-import { moveClock, readLeadClock } from '../src/sandbox/lead-time.ts'
+import { clockStart, happenedSince, moveClock, readLeadClock } from '../src/sandbox/lead-time.ts'
 import type { Environment } from '../src/values.ts'
 import { again } from './activity-context.ts'
 
@@ -28,26 +29,34 @@ export function advanceClockActivity({ sql, environment }: { sql: Sql; environme
       throw ApplicationFailure.nonRetryable('possible in a sandbox only', 'NoSandbox')
     const clock = await readLeadClock(sql, leadId)
     // erased meanwhile
-    if (clock === undefined) return { offset: 0, next: null }
+    if (clock === undefined) return { offset: 0, next: null, happened: [] }
     const { first, longest } = LOOK_AGAIN_MS
     if (isBusy(clock))
       throw again('what is due has not happened yet', Math.min(first * activityInfo().attempt, longest))
     const offset = clock.offsetSeconds * SECOND_MS
+    const { happened, since } = await happenedUntil(sql, clock, step)
     const failures = clock.open?.failures ?? 0
     // the schedule takes as long as an endpoint may fail, and would give up what a working endpoint refuses
     if (step.failures !== null && failures > step.failures && isLastScheduled(failures))
-      return { offset, next: null, stopped: 'endpoint_would_pause' }
+      return { offset, next: null, stopped: 'endpoint_would_pause', happened }
     if (typeof step.target === 'string') {
       const target = dateOf(clock, step.target)
       // an attempt after a crash must not look for the one after it
-      return { offset, next: target === undefined ? null : { target, failures } }
+      return { offset, next: target === undefined ? null : { ...step, target, failures, since }, happened }
     }
     const { target } = step
-    if (clock.now >= target) return { offset, next: null }
-    if (target > furthestOf(clock)) return { offset, next: null, stopped: 'twenty_years_ahead' }
+    if (clock.now >= target) return { offset, next: null, happened }
+    if (target > furthestOf(clock)) return { offset, next: null, stopped: 'twenty_years_ahead', happened }
     const to = Math.min(dueDates(clock)[0]?.at ?? target, target)
     const seconds = Math.ceil((to - clock.now) / SECOND_MS)
     await moveClock(sql, clock, seconds)
-    return { offset: offset + seconds * SECOND_MS, next: { target, failures } }
+    return { offset: offset + seconds * SECOND_MS, next: { ...step, failures, since }, happened }
   }
+}
+
+/** What has happened since the step before, and from where to tell on. What was due before the first step is not told. */
+async function happenedUntil(sql: Sql, clock: LeadClock, { isTold, since }: ClockStep) {
+  if (!isTold) return { happened: [], since }
+  if (since === undefined) return { happened: [], since: await clockStart(sql, clock.leadId) }
+  return happenedSince(sql, clock.leadId, since, clock)
 }

@@ -16,7 +16,7 @@ import {
   type ReferralState,
   type Simulation,
 } from '../src/leads/referral-state.ts'
-import type { ClockTarget, EarlyStop } from '../src/sandbox/lead-clock.ts'
+import type { Advance, ClockTarget } from '../src/sandbox/lead-clock.ts'
 import type { ScenarioEnd, ScenarioName } from '../src/sandbox/scenarios.ts'
 import { IDEMPOTENCY_KEY, REQUEST_ID } from '../src/values.ts'
 
@@ -55,8 +55,8 @@ export interface MilestoneAnswer {
 export const milestoneUpdate = defineUpdate<MilestoneAnswer, [MilestoneRequest]>('milestone')
 /** Milestones that a partner simulates: sandbox only. */
 export const simulateUpdate = defineUpdate<MilestoneAnswer[], [Simulation]>('simulate')
-/** Moves the lead's clock: sandbox only. Answers why it stopped before its target, or `null`. */
-export const advanceClockUpdate = defineUpdate<EarlyStop | null, [ClockTarget]>('advance_clock')
+/** Moves the lead's clock: sandbox only. */
+export const advanceClockUpdate = defineUpdate<Advance, [ClockTarget]>('advance_clock')
 /** Plays a scenario with the lead: sandbox only. */
 export const runScenarioUpdate = defineUpdate<ScenarioEnd | 'running', [{ scenario: ScenarioName }]>(
   'run_scenario',

@@ -1,10 +1,11 @@
 import { ApplicationFailure, condition, currentUpdateInfo } from '@temporalio/workflow'
 import type { DeliveryFailure } from '../src/leads/referral-state.ts'
 import {
+  type Advance,
   type ClockStep,
   clockStops,
   type ClockTarget,
-  type EarlyStop,
+  type Happened,
   MOST_DAYS,
 } from '../src/sandbox/lead-clock.ts'
 import { type ScenarioEnd, scenarioNames, scenarios, type Step } from '../src/sandbox/scenarios.ts'
@@ -35,7 +36,7 @@ export function receiveTests(journey: Journey): void {
       refuseIfMoved(journey)
       if (!isTarget(request)) throw new Error('The argument is {"days": …} or {"to": …}.')
     },
-    answer: (to) => moveClock(journey, 'to' in to ? to.to : now(journey) + to.days * DAY_MS),
+    answer: (to) => moveClock(journey, 'to' in to ? to.to : now(journey) + to.days * DAY_MS, true),
   })
   takeUpdates(journey, runScenarioUpdate, {
     description: 'Sandbox only. Plays a scenario. Argument: {"scenario": "dropped_out"}',
@@ -74,13 +75,14 @@ const DUE_PATIENCE = '1 second'
  * Moves the lead's clock, and stops at each date on the way until what is due there has happened. A webhook that is held is
  * passed over.
  *
- * @returns why it stopped before its target, or `null`.
+ * @param isTold whether somebody wants to know what happened on the way.
  */
-async function moveClock(journey: Journey, target: ClockStep['target']): Promise<EarlyStop | null> {
+async function moveClock(journey: Journey, target: ClockStep['target'], isTold: boolean): Promise<Advance> {
+  const happened: Happened[] = []
   const { state } = journey
   const summary = `move the clock of lead ${state.leadId}`
   let failure: DeliveryFailure | null = null
-  let step: ClockStep = { target, failures: null }
+  let step: ClockStep = { target, failures: null, isTold }
   journey.isMoving = true
   try {
     for (;;) {
@@ -91,7 +93,8 @@ async function moveClock(journey: Journey, target: ClockStep['target']): Promise
       failure = state.failure
       const passed = await advanceClock.executeWithOptions({ summary }, [state.leadId, step])
       state.offset = Math.max(state.offset, passed.offset)
-      if (passed.next === null) return passed.stopped ?? null
+      happened.push(...passed.happened)
+      if (passed.next === null) return { happened, stopped: passed.stopped ?? null }
       // its date has moved, too
       if (journey.phases.webhooks === 'sending') wake(journey)
       step = passed.next
@@ -144,7 +147,7 @@ async function take(journey: Journey, scenario: PlayedScenario, step: Step): Pro
   if (journey.phases.lead !== 'open') return 'closed'
   if ('days' in step) {
     scenario.target ??= now(journey) + step.days * DAY_MS
-    return (await moveClock(journey, scenario.target)) === null ? 'next' : 'stopped'
+    return (await moveClock(journey, scenario.target, false)).stopped === null ? 'next' : 'stopped'
   }
   const { happens: name, times = 1, gains } = step
   const events = Array.from({ length: times }, () => ({ name, ...(gains && { gains }) }))

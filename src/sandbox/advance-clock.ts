@@ -5,19 +5,32 @@ import { z } from 'zod'
 import { advanceClockUpdate, CLOCK_MOVING, LEAD_CLOSED } from '../../workflows/messages.ts'
 import type { Sql } from '../database/sql.ts'
 import { ApiError, invalidRequest, retryLater, unavailable, unknownLead } from '../http/errors.ts'
-import { integer, oneOf, ownLeadId } from '../http/fields.ts'
+import { integer, oneOf, ownLeadId, timestamp } from '../http/fields.ts'
 import type { LimitInFlight } from '../http/in-flight.ts'
 import { operation } from '../http/operation.ts'
-import { eitherOr, strictBody, success } from '../http/schemas.ts'
+import {
+  attemptNumber,
+  eitherOr,
+  errorCode,
+  httpStatus,
+  ofEvent,
+  refTo,
+  strictBody,
+  success,
+  webhookSequence,
+  webhookSequenceOrNone,
+} from '../http/schemas.ts'
+import { eventName } from '../leads/event-schema.ts'
 import { ownsLead } from '../leads/lead.ts'
 import { isUnanswered, refusalOf } from '../leads/referrals.ts'
 import { MINUTE_MS } from '../values.ts'
-import { exampleStanding, standing, standingOf } from './get-clock.ts'
+import { exampleStanding, leadTime, standing, standingOf } from './get-clock.ts'
 import {
+  type Advance,
   type ClockTarget,
   clockStops,
-  type EarlyStop,
   earlyStops,
+  type Happened,
   MOST_ADVANCES,
   MOST_DAYS,
   MOST_YEARS,
@@ -39,15 +52,61 @@ const body = strictBody(
   'lead_id is required',
 ).refine(({ days, to }) => (days === undefined) !== (to === undefined), eitherOr('days', 'to'))
 
+const event = { at: timestamp, event_id: ofEvent, event_name: eventName }
+
+const happenedView = z
+  .discriminatedUnion('what', [
+    z
+      .object({ what: z.literal('event'), ...event, sequence: webhookSequenceOrNone })
+      .meta({ id: 'HappenedEvent', description: 'An event was recorded.' }),
+    z
+      .object({
+        what: z.literal('webhook'),
+        ...event,
+        sequence: webhookSequence,
+        attempt: attemptNumber,
+        status: httpStatus,
+        error_code: errorCode,
+      })
+      .meta({ id: 'HappenedWebhook', description: 'Your endpoint was called.' }),
+    z
+      .object({ what: z.literal('end'), at: timestamp })
+      .meta({ id: 'HappenedEnd', description: 'The lead was closed.' }),
+  ])
+  .meta({
+    id: 'Happened',
+    discriminator: {
+      propertyName: 'what',
+      mapping: {
+        event: refTo('HappenedEvent'),
+        webhook: refTo('HappenedWebhook'),
+        end: refTo('HappenedEnd'),
+      },
+    },
+  })
+
+function happenedOf(happened: Happened): z.output<typeof happenedView> {
+  const at = leadTime(happened.at)
+  if (happened.what === 'end') return { at, what: 'end' }
+  const { eventId, eventName: name, sequence } = happened
+  const ofIt = { at, event_id: eventId, event_name: name }
+  if (happened.what === 'event') return { what: 'event', ...ofIt, sequence }
+  const { attempt, status, errorCode: error_code } = happened
+  return { what: 'webhook', ...ofIt, sequence: happened.sequence, attempt, status, error_code }
+}
+
 /** Also for scenarios, which move clocks, too. */
 export const tooManyAdvances = () =>
   retryLater('RATE_LIMITED', `${MOST_ADVANCES} of your requests are moving clocks already.`, 1)
+
+const example = { at: '2026-04-23 10:30:00', event_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e' }
+const exampleEvent = { ...example, event_name: 'score_update', sequence: 4 }
 
 const schema = operation({
   operationId: 'advanceClock',
   tags: ['Sandbox'],
   summary: 'Advance a lead’s clock',
-  description: `Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds as 409 \`CLOCK_MOVING\`: the rest continues on its own, get-clock shows where it is, and the same request within a minute waits for it. A clock can be at most ${MOST_YEARS} years ahead, and ${MOST_ADVANCES} of your requests can move clocks at a time. If nothing of the kind that \`to\` names is due, the clock stays where it is. get-events and get-deliveries show what happened on the way.`,
+  description: `Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds as 409 \`CLOCK_MOVING\`: the rest continues on its own, get-clock shows where it is, and the same request within a minute waits for it. A clock can be at most ${MOST_YEARS} years ahead, and ${MOST_ADVANCES} of your requests can move clocks at a time. If nothing of the kind that \`to\` names is due, the clock stays where it is.`,
   body,
   bodyExamples: {
     'a year': { lead_id: 1042, days: 365 },
@@ -58,6 +117,7 @@ const schema = operation({
     data: z
       .object({
         ...standing,
+        happened: z.array(happenedView).describe('What happened on the way, in the lead’s time.'),
         stopped: z
           .enum(earlyStops)
           .optional()
@@ -69,7 +129,16 @@ const schema = operation({
   }),
   responseDescription: 'The clock was advanced.',
   responseExamples: {
-    advanced: { success: true, data: exampleStanding },
+    advanced: {
+      success: true,
+      data: {
+        ...exampleStanding,
+        happened: [
+          { what: 'event', ...exampleEvent },
+          { what: 'webhook', ...exampleEvent, attempt: 1, status: 200, error_code: null },
+        ],
+      },
+    },
   },
   errors: [
     invalidRequest({ field: 'days', problem: `must be at most ${MOST_DAYS}` }),
@@ -92,15 +161,15 @@ export const advanceClock: FastifyPluginAsyncZod<Options> = async (app, options)
   const begun = new LRUCache<string, string>({ max: 1000, ttl: MINUTE_MS })
 
   /** @throws {ApiError} why the clock is not moved, or that it is moving still. */
-  async function advance(lead: number, target: ClockTarget): Promise<EarlyStop | null> {
+  async function advance(lead: number, target: ClockTarget): Promise<Advance> {
     const key = JSON.stringify([lead, target])
     const updateId = begun.get(key) ?? randomUUID()
     begun.set(key, updateId)
     try {
-      const stopped = await referrals.update(lead, advanceClockUpdate, [target], updateId)
+      const advanced = await referrals.update(lead, advanceClockUpdate, [target], updateId)
       begun.delete(key)
-      if (stopped === undefined) throw new ApiError('LEAD_CLOSED')
-      return stopped
+      if (advanced === undefined) throw new ApiError('LEAD_CLOSED')
+      return advanced
     } catch (error) {
       const refusal = refusalOf(error)
       if (refusal !== undefined) begun.delete(key)
@@ -119,13 +188,16 @@ export const advanceClock: FastifyPluginAsyncZod<Options> = async (app, options)
       request.leadId = lead
       if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
       limitAdvances(partnerId, reply)
-      const stopped = await advance(lead, to === undefined ? { days } : { to }).catch((err: unknown) => {
-        if (err instanceof ApiError) throw err
-        request.log.warn({ err }, 'clock not advanced')
-        throw unavailable()
-      })
+      const { happened, stopped } = await advance(lead, to === undefined ? { days } : { to }).catch(
+        (err: unknown) => {
+          if (err instanceof ApiError) throw err
+          request.log.warn({ err }, 'clock not advanced')
+          throw unavailable()
+        },
+      )
       const data = {
         ...standingOf(await ownClock(sql, partnerId, lead)),
+        happened: happened.map(happenedOf),
         ...(stopped !== null && { stopped }),
       }
       return { success: true as const, data }

@@ -26,7 +26,7 @@ export const standing = {
   next: dueView.nullable().describe('What is due next on the lead’s clock; `null` for nothing.'),
 }
 
-const leadTime = (ms: number) => formatTimestamp(new Date(ms))
+export const leadTime = (ms: number) => formatTimestamp(new Date(ms))
 
 export function standingOf(clock: LeadClock) {
   const { leadId, now, status } = clock

@@ -70,12 +70,46 @@ export const furthestOf = ({ now, offsetSeconds }: LeadClock): number =>
 export const earlyStops = ['endpoint_would_pause', 'twenty_years_ahead'] as const
 export type EarlyStop = (typeof earlyStops)[number]
 
+/** How far a lead's history is told. */
+export interface ClockStart {
+  /** The position of the latest event. */
+  position: number
+  /** PostgreSQL's time, to the microsecond. */
+  at: string
+  isClosed: boolean
+}
+
+/** What happened while a lead's clock moved; `at` in milliseconds of the lead's time. */
+export type Happened =
+  | { what: 'event'; at: number; eventId: string; eventName: MilestoneName; sequence: number | null }
+  | {
+      what: 'webhook'
+      at: number
+      eventId: string
+      eventName: MilestoneName
+      sequence: number
+      /** Which request of its delivery it was, from 1. */
+      attempt: number
+      status: number | null
+      errorCode: string | null
+    }
+  | { what: 'end'; at: number }
+
+/** What moved a clock answers. */
+export interface Advance {
+  happened: Happened[]
+  stopped: EarlyStop | null
+}
+
 /** From one date to the next. */
 export interface ClockStep {
   /** A moment of the lead's time in milliseconds, or what is due next of a kind. */
   target: number | ClockStop
   /** Of the lead's first open webhook, where the clock stood before; `null` at first. */
   failures: number | null
+  /** Absent at first, and for a scenario, of which nobody asks what happened. */
+  since?: ClockStart | undefined
+  isTold: boolean
 }
 
 /** How a step went. */
@@ -85,4 +119,6 @@ export interface ClockPassed {
   /** `null` once it is there, or has stopped. */
   next: ClockStep | null
   stopped?: EarlyStop
+  /** What happened since the step before. */
+  happened: Happened[]
 }

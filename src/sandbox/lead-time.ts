@@ -2,10 +2,11 @@ import { sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
 import { countedOf, isLeased } from '../deliveries/delivery.ts'
 import { unknownLead } from '../http/errors.ts'
+import type { InHistory } from '../leads/event-payloads.ts'
 import { takesNoMore } from '../leads/lead.ts'
 import { endOf } from '../leads/score-dates.ts'
 import { openBorrower } from '../leads/sealed-lead.ts'
-import type { LeadClock } from './lead-clock.ts'
+import type { ClockStart, Happened, LeadClock } from './lead-clock.ts'
 import { type ScenarioName, scenarioOfEmail } from './scenarios.ts'
 
 /**
@@ -28,6 +29,75 @@ export async function moveClock(
       next_attempt_at - ${seconds} * interval '1 second', least(next_attempt_at, clock_timestamp())
     )
     from moved where lead_id = moved.id and state = 'pending'`.execute(sql)
+}
+
+/** Where a lead's history stands now. */
+export async function clockStart(sql: Sql, leadId: number): Promise<ClockStart> {
+  return sql
+    .selectFrom('leads')
+    .select(raw<number>`next_position - 1`.as('position'))
+    .select(raw<string>`clock_timestamp()::text`.as('at'))
+    .select(takesNoMore.as('isClosed'))
+    .where('id', '=', leadId)
+    .executeTakeFirstOrThrow()
+}
+
+/**
+ * A lead's events since then, and its attempts that began since then and have ended, by the lead's time.
+ *
+ * @param clock where it stood when the attempts were made: they keep our time. One that sent its event at once gets that
+ *   event's date.
+ * @returns also from where to go on the next time.
+ */
+export async function happenedSince(
+  sql: Sql,
+  leadId: number,
+  since: ClockStart,
+  { offsetSeconds, isClosed, now }: LeadClock,
+): Promise<{ happened: Happened[]; since: ClockStart }> {
+  const events = await sql
+    .selectFrom('lead_events')
+    .leftJoin('deliveries', 'deliveries.event_id', 'lead_events.id')
+    .select(['lead_events.id as eventId', 'event_name as eventName', 'created_at', 'sequence', 'position'])
+    .where('lead_events.lead_id', '=', leadId)
+    .where('position', '>', since.position)
+    .$narrowType<{ eventName: InHistory['event_name']; position: number }>()
+    .orderBy('position')
+    .execute()
+  const attempts = await sql
+    .selectFrom('attempts')
+    .innerJoin('deliveries', 'deliveries.event_id', 'attempts.event_id')
+    .innerJoin('lead_events', 'lead_events.id', 'attempts.event_id')
+    .select(['attempts.event_id as eventId', 'event_name as eventName', 'sequence', 'number as attempt'])
+    .select(['attempts.status', 'error_code as errorCode', 'started_at'])
+    .select(raw<string>`started_at::text`.as('exactly'))
+    .where('deliveries.lead_id', '=', leadId)
+    .$narrowType<{ eventName: InHistory['event_name'] }>()
+    .where('started_at', '>', raw<Date>`${since.at}::timestamptz`)
+    .where('finished_at', 'is not', null)
+    .orderBy('started_at')
+    .execute()
+  const createdAt = new Map(events.map((event) => [event.eventId, event.created_at.getTime()]))
+  const happened = [
+    ...events.map(({ position: _, created_at: at, ...event }): Happened => ({
+      what: 'event',
+      at: at.getTime(),
+      ...event,
+    })),
+    ...attempts.map(({ started_at: startedAt, exactly: _, ...attempt }): Happened => {
+      const atOnce = attempt.attempt === 1 ? createdAt.get(attempt.eventId) : undefined
+      return { what: 'webhook', at: atOnce ?? startedAt.getTime() + offsetSeconds * 1000, ...attempt }
+    }),
+    ...(isClosed && !since.isClosed ? [{ what: 'end' as const, at: now }] : []),
+  ]
+  return {
+    happened: happened.toSorted((one, other) => one.at - other.at),
+    since: {
+      position: events.at(-1)?.position ?? since.position,
+      at: attempts.at(-1)?.exactly ?? since.at,
+      isClosed,
+    },
+  }
 }
 
 const counted = countedOf('deliveries', 'endpoints')

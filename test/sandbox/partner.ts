@@ -14,6 +14,15 @@ export interface SimulatedEvent {
   sequence: number | null
 }
 
+export interface Happened {
+  at: string
+  what: string
+  event_name?: string
+  sequence?: number | null
+  attempt?: number
+  status?: number | null
+}
+
 export interface SandboxData {
   lead_id: number
   status: string
@@ -21,6 +30,7 @@ export interface SandboxData {
   offset_seconds: number
   moving: boolean
   events: SimulatedEvent[]
+  happened: Happened[]
   stopped?: string
   next: { what: string; at: string } | null
 }

@@ -4,7 +4,10 @@ import type { SandboxDependencies } from '../../../src/sandbox/routes.ts'
 export const sandboxOf = (): SandboxDependencies => ({
   referrals: {
     simulate: async (_, { events }) => events.map(() => ({ outcome: 'accepted', event_id: null })),
-    update: (async () => null) as unknown as SandboxDependencies['referrals']['update'],
+    update: (async () => ({
+      happened: [],
+      stopped: null,
+    })) as unknown as SandboxDependencies['referrals']['update'],
   },
   reachTemporal: async () => {},
   isMoving: async () => false,

@@ -114,7 +114,7 @@ class Calls:
         return answer
 
     def advance_clock(self, request: types.AdvanceClockRequest) -> types.AdvanceClockResponse:
-        """Advance a lead’s clock. Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds as 409 `CLOCK_MOVING`: the rest continues on its own, get-clock shows where it is, and the same request within a minute waits for it. A clock can be at most 20 years ahead, and 10 of your requests can move clocks at a time. If nothing of the kind that `to` names is due, the clock stays where it is. get-events and get-deliveries show what happened on the way."""
+        """Advance a lead’s clock. Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds as 409 `CLOCK_MOVING`: the rest continues on its own, get-clock shows where it is, and the same request within a minute waits for it. A clock can be at most 20 years ahead, and 10 of your requests can move clocks at a time. If nothing of the kind that `to` names is due, the clock stays where it is."""
         answer: types.AdvanceClockResponse = self._call("POST", "/sandbox/advance-clock", request)
         return answer
 

@@ -122,6 +122,8 @@ class ClockAdvance(TypedDict):
     status: LeadStatus
     next: Due | None
     """What is due next on the lead’s clock; `None` for nothing."""
+    happened: list[Happened]
+    """What happened on the way, in the lead’s time."""
     stopped: NotRequired[Literal["endpoint_would_pause", "twenty_years_ahead"]]
     """The clock stopped early. `endpoint_would_pause`: in production, your endpoint would be paused now; repair it, or advance again to go on. `twenty_years_ahead`: it can go no further."""
 
@@ -501,6 +503,42 @@ class GetSinkResponse(TypedDict):
     success: Literal[True]
     """`True` in every response but those of errors."""
     data: Sink
+
+Happened: TypeAlias = 'HappenedEvent | HappenedWebhook | HappenedEnd'
+
+
+class HappenedEnd(TypedDict):
+    """The lead was closed."""
+    what: Literal["end"]
+    at: Timestamp
+
+
+class HappenedEvent(TypedDict):
+    """An event was recorded."""
+    what: Literal["event"]
+    at: Timestamp
+    event_id: str
+    """The event. Its webhook has the same `webhook-id`."""
+    event_name: EventName
+    sequence: int | None
+    """Its place among the lead’s webhooks; `None` for an event that is not sent."""
+
+
+class HappenedWebhook(TypedDict):
+    """Your endpoint was called."""
+    what: Literal["webhook"]
+    at: Timestamp
+    event_id: str
+    """The event. Its webhook has the same `webhook-id`."""
+    event_name: EventName
+    sequence: int
+    """Counts the lead’s webhooks from 1; it does not count other events."""
+    attempt: int
+    """Counts the requests with this `webhook-id` from 1."""
+    status: int | None
+    """The HTTP status of your endpoint; `None` if it did not respond."""
+    error_code: str | None
+    """What went wrong, for example `http_error`, `timeout` or `connection_refused`; `None` if nothing did. New ones may be added."""
 
 
 class Lead(TypedDict):

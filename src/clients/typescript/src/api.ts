@@ -196,6 +196,10 @@ export interface ClockAdvance {
    */
   next: Due | null
   /**
+   * What happened on the way, in the lead’s time.
+   */
+  happened: Happened[]
+  /**
    * The clock stopped early. `endpoint_would_pause`: in production, your endpoint would be paused now; repair it, or advance again to go on. `twenty_years_ahead`: it can go no further.
    */
   stopped?: 'endpoint_would_pause' | 'twenty_years_ahead'
@@ -846,6 +850,62 @@ export interface GetSinkResponse {
    */
   success: true
   data: Sink
+}
+
+export type Happened = HappenedEvent | HappenedWebhook | HappenedEnd
+
+/**
+ * The lead was closed.
+ */
+export interface HappenedEnd {
+  what: 'end'
+  at: Timestamp
+}
+
+/**
+ * An event was recorded.
+ */
+export interface HappenedEvent {
+  what: 'event'
+  at: Timestamp
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
+  event_name: EventName
+  /**
+   * Its place among the lead’s webhooks; `null` for an event that is not sent.
+   */
+  sequence: number | null
+}
+
+/**
+ * Your endpoint was called.
+ */
+export interface HappenedWebhook {
+  what: 'webhook'
+  at: Timestamp
+  /**
+   * The event. Its webhook has the same `webhook-id`.
+   */
+  event_id: string
+  event_name: EventName
+  /**
+   * Counts the lead’s webhooks from 1; it does not count other events.
+   */
+  sequence: number
+  /**
+   * Counts the requests with this `webhook-id` from 1.
+   */
+  attempt: number
+  /**
+   * The HTTP status of your endpoint; `null` if it did not respond.
+   */
+  status: number | null
+  /**
+   * What went wrong, for example `http_error`, `timeout` or `connection_refused`; `null` if nothing did. New ones may be added.
+   */
+  error_code: string | null
 }
 
 /**
@@ -2055,7 +2115,7 @@ export interface Calls {
   eraseLead: { request: EraseLeadRequest; response: EraseLeadResponse }
   /** Simulate milestones. Makes milestones of a lead happen now, on the lead’s clock. They are recorded and sent as in production. Send `event_name` for one, or `events` for up to 50 in their order. `lead_received` cannot be simulated: create-lead makes it happen. A milestone that happens only once and is there already is not recorded again. After a 503 the milestones may still be recorded; a repeat with the same `Idempotency-Key` records none of them twice. */
   simulateEvent: { request: SimulateEventRequest; response: SimulateEventResponse }
-  /** Advance a lead’s clock. Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds as 409 `CLOCK_MOVING`: the rest continues on its own, get-clock shows where it is, and the same request within a minute waits for it. A clock can be at most 20 years ahead, and 10 of your requests can move clocks at a time. If nothing of the kind that `to` names is due, the clock stays where it is. get-events and get-deliveries show what happened on the way. */
+  /** Advance a lead’s clock. Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds as 409 `CLOCK_MOVING`: the rest continues on its own, get-clock shows where it is, and the same request within a minute waits for it. A clock can be at most 20 years ahead, and 10 of your requests can move clocks at a time. If nothing of the kind that `to` names is due, the clock stays where it is. */
   advanceClock: { request: AdvanceClockRequest; response: AdvanceClockResponse }
   /** Get a lead’s clock. Returns the time on a lead’s clock, whether it is moving, and what is due next. */
   getClock: { request: GetClockRequest; response: GetClockResponse }

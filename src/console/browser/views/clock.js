@@ -1,7 +1,7 @@
 import { html } from '../preact.js'
 import { Done } from '../parts.js'
 import { Utc } from '../utc.js'
-import { words } from '../words.js'
+import { counted, words } from '../words.js'
 import { Actions } from './actions.js'
 
 /** @import { LeadData } from '../types.js' */
@@ -49,9 +49,16 @@ function lackingFor({ lead, steps, next }) {
 }
 
 /** @param {import('../types.js').Answer<'/sandbox/advance-clock'>} answer */
-const tellAdvance = ({ data: { now, status, stopped } }) => html`
-  <${Done} isChange=${!stopped}>
-    The lead’s clock shows <${Utc} at=${now} zone />, and its status is ${words(status).toLowerCase()}.
-    ${stopped && ` It stopped: ${words(stopped).toLowerCase()}.`}
-  <//>
-`
+function tellAdvance({ data: { now, happened, stopped } }) {
+  const count = (/** @type {string} */ kind) => happened.filter(({ what }) => what === kind).length
+  const kinds = [
+    count('event') > 0 && counted(count('event'), 'event'),
+    count('webhook') > 0 && counted(count('webhook'), 'webhook attempt'),
+    count('end') > 0 && 'lead closed',
+  ]
+  const what = kinds.filter(Boolean).join(', ') || 'Nothing was due'
+  const why = stopped ? ` It stopped: ${words(stopped).toLowerCase()}.` : ''
+  return html`<${Done} isChange=${happened.length > 0 && !stopped}>
+    ${what}. The lead’s clock shows <${Utc} at=${now} zone />.${why}
+  <//>`
+}
