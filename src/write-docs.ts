@@ -15,7 +15,6 @@ const starters = {
   erasureLog: undefined,
   closeLead: async () => {},
   allowPrivateNetwork: false,
-  egressAddresses: [],
   sandbox: {
     scenarios: { requireTemporal: async () => {}, run: async () => 'done' as const },
     simulate: async () => 'unanswered' as const,

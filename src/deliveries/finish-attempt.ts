@@ -47,9 +47,8 @@ async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome)
       where event_id = ${eventId} and lease = ${attemptId} returning partner_id
     ), endpoint as (
       -- only when it changes: a row that every delivery updated would make them wait for each other
-      update endpoints set failing_since = null, recovered_at = clock_timestamp() from delivery
-      where endpoints.partner_id = delivery.partner_id and ${isOfRevision(attemptId)}
-        and (failing_since is not null or coalesce(recovered_at <= since, true))
+      update endpoints set failing_since = null from delivery
+      where endpoints.partner_id = delivery.partner_id and failing_since is not null and ${isOfRevision(attemptId)}
     ), attempt as (
       ${writeEnd(attempt, outcome, { holdsLease: raw`exists (select from delivery)`, next: null })}
     )
@@ -85,18 +84,15 @@ async function fail(trx: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): P
       .execute()
   }
   if (decision.endpoint !== null) {
-    const { failingSince, incident, transition } = decision.endpoint
+    const { failingSince, transition } = decision.endpoint
     await trx
       .updateTable('endpoints')
-      .set({
-        ...(transition && columnsOf(transition)),
-        failing_since: failingSince,
-        ...(incident && { incident }),
-      })
+      .set({ ...(transition && columnsOf(transition)), failing_since: failingSince })
       .where('id', '=', endpointId)
       .execute()
   }
-  if (decision.endpoint?.incident) await oweNotice(trx, partnerId, 'failing', eventId)
+  for (const { kind } of decision.notices)
+    if (kind !== 'given_up') await oweNotice(trx, partnerId, kind, kind === 'failing' ? eventId : null)
   return {
     end,
     ...(change && next && { retry: { failures: change.failures, afterMs: next.getTime() - now.getTime() } }),
@@ -135,7 +131,7 @@ function lockDelivery(trx: Sql, { eventId, attemptId }: EndedAttempt) {
 function lockEndpoint(trx: Sql, partnerId: number, attemptId: string) {
   return trx
     .selectFrom('endpoints')
-    .select(['id', 'paused_by as pausedBy', 'incident', 'failing_since as failingSince', 'round'])
+    .select(['id', 'paused_by as pausedBy', 'failing_since as failingSince', 'round'])
     .select(isOfRevision(attemptId).as('isCurrent'))
     .where('partner_id', '=', partnerId)
     .forNoKeyUpdate()

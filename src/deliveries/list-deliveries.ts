@@ -1,7 +1,6 @@
 import { type RawBuilder, sql as raw } from 'kysely'
 import { z } from 'zod'
 import type { Sql } from '../database/sql.ts'
-import { ApiError, invalidPayload } from '../http/errors.ts'
 import { oneOf } from '../http/fields.ts'
 import type { MilestoneName } from '../leads/milestones.ts'
 import { deliveryStates, type DeliveryStatus, deliveryStatuses } from './delivery-states.ts'
@@ -91,10 +90,6 @@ export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
       .select(['lead_events.event_name', 'lead_events.created_at', shownState.as('state')])
       .select([counted.failures.as('failures'), 'deliveries.settled_at', nextAttemptAt.as('next_attempt_at')])
       .select(['deliveries.body', raw<boolean>`leads.erased_at is not null`.as('lead_erased')])
-      // why an attempt cannot begin
-      .select(
-        raw<string | null>`case when deliveries.state = 'pending' then deliveries.fault end`.as('fault'),
-      )
       .select(waitsFor.as('waits_for'))
       .select(['latest.number as attempts', 'latest.status as last_status'])
       .select(['latest.error_code as last_error_code', 'latest.hint as last_hint'])
@@ -115,9 +110,8 @@ export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
 
 type Row = Awaited<ReturnType<typeof findDeliveries>>[number]
 
-/** When a delivery is attempted next, after which one of its lead, or why it cannot be. */
+/** When a delivery is attempted next, or after which one of its lead. */
 export function nextText(row: Row): Date | string | null {
-  if (row.fault !== null) return row.fault
   return row.state === 'pending' && row.waits_for ? `after ${row.waits_for.sequence}` : nextAttemptOf(row)
 }
 
@@ -126,15 +120,3 @@ export const deliveryState = z.enum(deliveryStatuses, { error: oneOf(deliverySta
   description:
     '`pending`: to be sent. `held`: pending, while your endpoint is paused. `delivered`: your endpoint accepted it. `given_up`: the retry schedule is used up while your endpoint accepted other webhooks; the lead’s next webhook is sent, and resend-webhook sends this one again. `canceled`: our staff left it out.',
 })
-
-/** For an event that does not exist, and for another partner's. */
-export const unknownEvent = () => new ApiError('NOT_FOUND', 'Event not found.')
-export const unsentEvent = () => invalidPayload('This event is not sent as a webhook.')
-
-/** The refusal of an event of which a partner has no delivery. */
-export async function noDelivery(sql: Sql, partnerId: number, eventId: string): Promise<ApiError> {
-  const { rows } = await raw`
-    select from lead_events where id = ${eventId} and partner_id = ${partnerId}
-      and not exists (select from deliveries where event_id = lead_events.id)`.execute(sql)
-  return rows.length > 0 ? unsentEvent() : unknownEvent()
-}

@@ -106,11 +106,6 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
     'oldestDueSeconds',
   )
   gauge(
-    'referrals_delivery_oldest_undelivered_seconds',
-    'Age of the oldest open webhook',
-    'oldestUndeliveredSeconds',
-  )
-  gauge(
     'referrals_lead_oldest_unstarted_seconds',
     'How long the oldest lead has had no workflow',
     'oldestUnstartedSeconds',

@@ -89,7 +89,7 @@ it('a 2xx, which one statement decides, is what the table of outcomes says', asy
         revision: resumes ? before.revision + 1 : before.revision,
       })
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   )
 })
 

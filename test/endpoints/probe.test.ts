@@ -1,80 +1,58 @@
-import { beforeAll, describe, expect, it } from '@jest/globals'
-import type { ReferralView } from '../../workflows/messages.ts'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { createEndpointStarter } from '../../src/endpoints/endpoint-workflows.ts'
-import { oweNotice } from '../../src/endpoints/notices.ts'
+import type { ReferralView } from '../../workflows/messages.ts'
 import { pauseEndpoint, endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
-import { startMailServer } from '../support/mail-server.ts'
-import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
+import { partnerCalls, type TestPartner } from '../support/service.ts'
+import { type SharedService, sharedService } from '../support/shared-service.ts'
 import { until } from '../support/until.ts'
 
 const HOUR_MS = 60 * 60 * 1000
-const LONGEST_MS = 1600
 
-describe('a paused endpoint', () => {
-  let service: Service
+describe('an endpoint that the service paused', () => {
+  let service: SharedService
   let partner: TestPartner
   let endpoint: ReturnType<typeof endpointOf>
   let leads: ReturnType<typeof leadsOf>
-  let first: number
-  let mailServer: Awaited<ReturnType<typeof startMailServer>>
 
   beforeAll(async () => {
-    mailServer = await startMailServer()
-    const settings = { SMTP_URL: mailServer.url, SMTP_CATCHER: 'true', STAFF_EMAIL: 'staff@example.com' }
-    service = await prepareService(settings)
+    service = await sharedService()
+  }, 60_000)
+
+  beforeEach(async () => {
     partner = await service.addPartner()
     endpoint = endpointOf(service, partner)
     leads = leadsOf(service, partner)
     partner.endpoint.answer = (_, response) => void response.writeHead(410).end()
-    first = await leads.start()
-    await putEndpoints(service.sql, 'paused', { by: 'service' })
-    // hours become tenths of a second; started before any worker could do it
-    const { id } = await endpoint.row()
-    await service.client.workflow.start('endpoint', {
-      workflowId: `endpoint-${id}`,
-      taskQueue: 'referrals',
-      args: [id, { firstMs: 400, longestMs: LONGEST_MS }],
-    })
-    await service.startWorker()
-  }, 60_000)
-
-  const gaps = async () => {
-    const times = (await endpoint.probes()).map(({ started_at }) => started_at.getTime())
-    return times.slice(1).map((time, index) => time - times[index]!)
-  }
-
-  /** The timers before the probes: what passes until it has looked at the record is taken off. */
-  const waits = async (of = endpoint) => {
-    const { events } = await (await of.workflow()).fetchHistory()
-    return (events ?? [])
-      .map(({ timerStartedEventAttributes: timer }) => timer?.startToFireTimeout)
-      .filter((wait) => wait)
-      .map((wait) => Number(wait?.seconds) * 1000 + Number(wait?.nanos) / 1_000_000)
-  }
-
-  it('is probed again and again, each wait twice the one before up to the longest', async () => {
-    await until(async () => (await endpoint.probes()).length >= 5)
-    const [second, third, fourth, fifth] = await gaps()
-    expect(second).toBeGreaterThanOrEqual(800)
-    for (const gap of [third, fourth, fifth]) expect(gap).toBeGreaterThanOrEqual(LONGEST_MS)
-    const waited = await waits()
-    // one that is due once the record is read has no timer
-    expect(waited.length).toBeGreaterThanOrEqual(3)
-    expect(Math.max(...waited)).toBeLessThanOrEqual(LONGEST_MS)
-    expect((await endpoint.probes()).every(({ status }) => status === 410)).toBe(true)
+    await putEndpoints(service.sql, 'paused', { partnerId: partner.id, by: 'service' })
   })
 
-  it('is resumed by itself once a probe is taken', async () => {
+  /** Its workflow, at its own pace: hours become tenths of a second. */
+  const start = async (firstMs: number, longestMs: number) => {
+    const { id } = await endpoint.row()
+    return service.client.workflow.start('endpoint', {
+      workflowId: `endpoint-${id}`,
+      taskQueue: 'referrals',
+      args: [id, { firstMs, longestMs }],
+      // the comparison may have started it
+      workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+    })
+  }
+
+  it('is probed, each wait twice the one before up to the longest, and is resumed once it takes one', async () => {
+    const leadId = await leads.start()
+    const workflow = await start(100, 400)
+    await until(async () => (await endpoint.probes()).length >= 4)
+    const times = (await endpoint.probes()).map(({ started_at }) => started_at.getTime())
+    const [second, third, fourth] = times.slice(1).map((time, index) => time - times[index]!)
+    expect(second).toBeGreaterThanOrEqual(200)
+    for (const gap of [third, fourth]) expect(gap).toBeGreaterThanOrEqual(400)
     partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
     await endpoint.is('active')
+    await workflow.result()
     expect(await endpoint.open()).toBe(0)
-    await (await endpoint.workflow()).result()
-    const mails = mailServer.mails.filter(({ to }) => to === 'staff@example.com')
-    const subjects = mails.map(({ content }) => /^Subject: Webhook endpoint ([^:]*)/m.exec(content)?.[1])
-    expect(subjects).toEqual(['is paused', 'works again'])
     // the lead knows, too, although the probe left it nothing to send
-    const lead = service.client.workflow.getHandle(`lead-${first}`)
+    const lead = service.client.workflow.getHandle(`lead-${leadId}`)
     await until(async () => {
       const { next, last } = await lead.query<ReferralView>('state')
       return next > last
@@ -82,95 +60,31 @@ describe('a paused endpoint', () => {
   })
 
   it('says when it is probed next, until staff pause it', async () => {
-    const other = await service.addPartner()
-    const own = endpointOf(service, other)
-    const { port } = await service.startApi()
-    const nextProbe = async () =>
-      (await partnerCalls(port, other.key).post('get-endpoint', {})).body.data.next_probe_at
+    const { post } = partnerCalls(service.port, partner.key)
+    const nextProbe = async () => (await post('get-endpoint', {})).body.data.next_probe_at
     const isIn = (hours: number) =>
       until(async () => {
         const at = await nextProbe()
         return at !== null && Math.abs(Date.parse(`${at}Z`) - Date.now() - hours * HOUR_MS) < 60_000
       })
-    expect(await nextProbe()).toBeNull()
-    other.endpoint.answer = (_, response) => void response.writeHead(410).end()
-    await putEndpoints(service.sql, 'paused', { partnerId: other.id, by: 'service' })
-    await leadsOf(service, other).start()
-    await createEndpointStarter(service.client)((await own.row()).id)
+    await leads.start()
+    await createEndpointStarter(service.client)((await endpoint.row()).id)
     await isIn(1)
-    await (await own.workflow()).signal('probe')
+    await (await endpoint.workflow()).signal('probe')
     await isIn(2)
-    expect(await own.probes()).toHaveLength(1)
-    await pauseEndpoint(service.sql, other.id)
+    expect(await endpoint.probes()).toHaveLength(1)
+    await pauseEndpoint(service.sql, partner.id)
     expect(await nextProbe()).toBeNull()
   })
 
-  it('is probed, and told of to staff once, while its partner’s address is refused', async () => {
-    const contact = 'refused@example.com'
-    mailServer.refusing = [contact]
-    const other = await service.addPartner()
-    const partners = service.sql.updateTable('partners').where('id', '=', other.id)
-    await partners.set({ contact_email: contact, name: 'Refused Lender' }).execute()
-    const own = endpointOf(service, other)
-    await service.sql.transaction().execute((trx) => oweNotice(trx, other.id, 'failing'))
-    const look = async () => createEndpointStarter(service.client)((await own.row()).id)
-    await look()
-    const mails = () =>
-      mailServer.mails
-        .filter(({ content }) => content.includes('is failing: Refused Lender'))
-        .map(({ to }) => to)
-    const refusals = () => mailServer.refused.filter((address) => address === contact)
-    await until(async () => refusals().length > 0)
-    // by a 410, which tells nobody
-    await putEndpoints(service.sql, 'paused', { partnerId: other.id, by: 'service' })
-    await look()
-    await until(async () => (await own.row()).next_probe_at)
-    // a second try
-    await until(async () => refusals().length > 1)
-    expect(mails()).toEqual(['staff@example.com'])
-  })
-
-  it('is told of while another email is being sent, once that is', async () => {
-    const taken = Promise.withResolvers<void>()
-    mailServer.answering = taken.promise
-    const other = await service.addPartner()
-    const partners = service.sql.updateTable('partners').where('id', '=', other.id)
-    await partners.set({ contact_email: 'busy@example.com' }).execute()
-    const own = endpointOf(service, other)
-    const subjects = () =>
-      mailServer.mails
-        .filter(({ to }) => to === 'busy@example.com')
-        .map(({ content }) => /^Subject: Webhook endpoint (is \w+)/m.exec(content)?.[1])
-    await service.sql.transaction().execute((trx) => oweNotice(trx, other.id, 'failing'))
-    await createEndpointStarter(service.client)((await own.row()).id)
-    await until(async () => subjects().length === 1)
-    await pauseEndpoint(service.sql, other.id)
-    await createEndpointStarter(service.client)((await own.row()).id)
-    // it has looked
-    const { sql } = service
-    const owed = () => sql.selectFrom('notices').select('kind').where('partner_id', '=', other.id).execute()
-    await until(async () => (await owed()).length === 2)
-    taken.resolve()
-    await until(async () => subjects().length === 2)
-    expect(subjects()).toEqual(['is failing', 'is paused'])
-  })
-
-  it('is not probed when staff paused it', async () => {
+  it('is not probed once staff have paused it', async () => {
     await pauseEndpoint(service.sql, partner.id)
-    const before = await endpoint.probes()
     const leadId = await leads.start()
-    const { id } = await endpoint.row()
-    const handle = await service.client.workflow.start('endpoint', {
-      workflowId: `endpoint-${id}`,
-      taskQueue: 'referrals',
-      args: [id, { firstMs: 1, longestMs: 1 }],
-      workflowIdConflictPolicy: 'TERMINATE_EXISTING',
-    })
-    await handle.signal('look')
-    await handle.signal('probe')
+    const workflow = await start(1, 1)
+    await workflow.signal('look')
+    await workflow.signal('probe')
     // what the signals led to is over: the review of the record, and nothing after it
-    await until(async () => (await handle.describe()).raw.pendingActivities?.length === 0)
-    expect(await endpoint.probes()).toEqual(before)
-    expect(leads.arrivals(leadId)).toEqual([])
+    await until(async () => (await workflow.describe()).raw.pendingActivities?.length === 0)
+    expect([await endpoint.probes(), leads.arrivals(leadId)]).toEqual([[], []])
   })
 })
