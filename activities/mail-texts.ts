@@ -10,6 +10,7 @@ type NoticeFacts = Awaited<ReturnType<typeof noticeFacts>>
 const subjects: Record<MailKind, string> = {
   failing: 'Webhook endpoint is failing',
   paused: 'Webhook endpoint is paused',
+  recovered: 'Webhook endpoint works again',
   url_changed: 'Your webhook endpoint has changed',
   secret_changed: 'Your signing secret has changed',
 }
@@ -50,6 +51,7 @@ function whatHappened(facts: NoticeFacts): Record<MailKind, string[]> {
           `On ${formatTimestamp(since)} UTC, ${where} was paused${why}.`,
           `No webhook is lost. ${webhooks} held, as are those for new events, until the endpoint is resumed.`,
         ],
+    recovered: [`Webhooks to ${where} are accepted again. ${webhooks} waiting for the next attempt.`],
     url_changed: [`Webhooks now go to ${where}, signed with its secret.`],
     secret_changed: [`Webhooks to ${where} are now signed with a new secret.`],
   }
@@ -76,6 +78,8 @@ const UNKNOWN_CHANGE =
 const adviceForPartner = (facts: NoticeFacts): Record<MailKind, string> => ({
   failing: `What to do: make sure that your endpoint responds with 200 within ${REQUEST_LIMIT_MS / 1000} seconds. To see every attempt and its outcome, call POST /v1/get-deliveries. Once your endpoint works, call POST /v1/resume-endpoint to have all waiting webhooks tried at once.`,
   paused: adviceWhenPaused(facts),
+  recovered:
+    'If your endpoint refused a webhook at all of its attempts, we gave that one up: POST /v1/get-deliveries shows it, and POST /v1/resend-webhook sends it again. Otherwise no action is needed.',
   url_changed: UNKNOWN_CHANGE,
   secret_changed: UNKNOWN_CHANGE,
 })

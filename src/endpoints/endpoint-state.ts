@@ -21,7 +21,7 @@ export type EndpointPauser = (typeof endpointPausers)[number]
 export const endpointHealths = ['active', 'failing', 'paused'] as const
 
 /** What partner and staff get a mail about. */
-export type MailKind = 'failing' | 'paused' | 'url_changed' | 'secret_changed'
+export type MailKind = 'failing' | 'paused' | 'recovered' | 'url_changed' | 'secret_changed'
 
 interface Transition {
   /** `null`: it is active, and its earlier failures no longer count. */

@@ -36,6 +36,8 @@ export const Endpoint = defineEntity({
     since: instant().defaultRaw('now()'),
     /** The first failure after the last success; null while it works. */
     failingSince: instant().nullable(),
+    /** Partner and staff were told that it fails or is paused, and not yet that it works again. */
+    incident: p.boolean().default(false),
     /** When its workflow probes it next; null unless the service paused it. */
     nextProbeAt: instant().nullable(),
     /** The number of the URL to certify: the id of its secret, which signs nothing yet. */

@@ -42,28 +42,33 @@ export const hasNotices = raw<boolean>`exists (
   select from notices where notices.partner_id = endpoints.partner_id and ${isUnsent}
 )`
 
-/** How many mails of a kind a partner gets: each lead's webhook may fail, and a key can pause as often as it likes. */
-const LIMITS: Partial<Record<MailKind, { most: number; hours: number }>> = {
-  failing: { most: 1, hours: 24 },
-  paused: { most: 5, hours: 1 },
-}
+/** Mails about pauses: a key can pause and resume as often as it likes. */
+const MOST_AN_HOUR = 5
 
-/** Owes a partner a notice, unless one of its kind waits or it has had enough of them. The caller has the endpoint locked. */
+/**
+ * Owes a partner a notice, unless one of its kind waits. A failure is told once for each incident, which begins here and ends
+ * with a success: then `recovered` is owed. The caller's transaction has the endpoint locked.
+ */
 export async function oweNotice(
   trx: Sql,
   partnerId: number,
   kind: MailKind,
   eventId: string | null = null,
 ): Promise<void> {
-  const { most = null, hours = 0 } = LIMITS[kind] ?? {}
   await raw`
-    insert into notices (partner_id, kind, event_id)
-    select ${partnerId}, ${kind}, ${eventId}
-    where not exists (select from notices where partner_id = ${partnerId} and kind = ${kind} and ${isUnsent})
-      and (${most}::int is null or ${most} > (
-        select count(*) from notices
-        where partner_id = ${partnerId} and kind = ${kind} and owed_at > now() - ${hours} * interval '1 hour'
-      ))`.execute(trx)
+    with owed as (
+      insert into notices (partner_id, kind, event_id)
+      select partner_id, ${kind}, ${eventId} from endpoints e
+      where partner_id = ${partnerId} and not (incident and ${kind} = 'failing')
+        and not exists (select from notices n where n.partner_id = e.partner_id and kind = ${kind} and ${isUnsent})
+        and (${kind} <> 'paused' or ${MOST_AN_HOUR} > (
+          select count(*) from notices n
+          where n.partner_id = e.partner_id and kind = 'paused' and owed_at > now() - interval '1 hour'
+        ))
+      returning partner_id, kind
+    )
+    update endpoints set incident = true from owed
+    where endpoints.partner_id = owed.partner_id and owed.kind in ('failing', 'paused')`.execute(trx)
 }
 
 export async function unsentNotices(sql: Sql, endpointId: number) {

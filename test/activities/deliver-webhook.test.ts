@@ -6,7 +6,7 @@ import { requestAttempt } from '../../src/deliveries/resends.ts'
 import { type AttemptTrigger, LEASE_MS } from '../../src/deliveries/delivery-states.ts'
 import { RETRY_DELAYS_MS } from '../../src/deliveries/retry-schedule.ts'
 import { prepareDelivering } from '../support/delivering.ts'
-import { putEndpoints } from '../support/endpoint-states.ts'
+import { pauseEndpoint, putEndpoints, resumeEndpoint } from '../support/endpoint-states.ts'
 
 describe('delivering a webhook', () => {
   type Delivering = Awaited<ReturnType<typeof prepareDelivering>>
@@ -165,6 +165,40 @@ describe('delivering a webhook', () => {
       .set({ ciphertext: raw<string>`replace(ciphertext, 'damaged', '')` })
       .execute()
     expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
+  })
+
+  it('owes one mail that the endpoint fails, and one that it works again once nothing fails any more', async () => {
+    await sql.deleteFrom('notices').execute()
+    await sql.updateTable('endpoints').set({ incident: false }).execute()
+    const others = sql.updateTable('deliveries').where('lead_id', '<>', leadId)
+    await others.where('state', '=', 'pending').set({ state: 'canceled', settled_at: new Date() }).execute()
+    const owed = async () => {
+      const notices = await sql.selectFrom('notices').select('kind').orderBy('id').execute()
+      await sql
+        .updateTable('notices')
+        .set({ sent_at: raw<Date>`now()` })
+        .execute()
+      return notices.map(({ kind }) => kind)
+    }
+    const takeAnother = async () => deliver(await commitLead(), 1, 'scheduled')
+    answering(500)
+    for (let failure = 1; failure <= 5; failure += 1) {
+      await refusal()
+      await makeDue()
+    }
+    expect(await owed()).toEqual(['failing'])
+    answering(200)
+    await takeAnother()
+    expect(await owed()).toEqual(['failing'])
+    await deliver(leadId, 1, 'scheduled')
+    await takeAnother()
+    expect(await owed()).toEqual(['failing', 'recovered'])
+    await pauseEndpoint(sql, partnerId)
+    await resumeEndpoint(sql, partnerId)
+    expect(await owed()).toEqual(['failing', 'recovered', 'paused'])
+    await takeAnother()
+    await takeAnother()
+    expect(await owed()).toEqual(['failing', 'recovered', 'paused', 'recovered'])
   })
 
   it('pauses the endpoint at 410 and keeps the delivery', async () => {

@@ -41,6 +41,7 @@ describe('telling a partner and staff of an endpoint', () => {
 
   beforeEach(async () => {
     await sql.deleteFrom('notices').execute()
+    await sql.updateTable('endpoints').set({ incident: false }).execute()
     await activate()
     mailServer.refusing = false
     mailServer.mails.length = 0
@@ -56,6 +57,11 @@ describe('telling a partner and staff of an endpoint', () => {
       .execute()
   /** As after the failure that is told. */
   const fail = (eventId?: string) => oweNotice(sql, partnerId, 'failing', eventId)
+  /** As after the success that ends the incident. */
+  const recover = async () => {
+    await sql.updateTable('endpoints').set({ incident: false }).execute()
+    await oweNotice(sql, partnerId, 'recovered')
+  }
   const change = async (transition: Parameters<typeof columnsOf>[0]) => {
     await sql.updateTable('endpoints').set(columnsOf(transition)).execute()
     await oweNotice(sql, partnerId, 'paused')
@@ -73,7 +79,17 @@ describe('telling a partner and staff of an endpoint', () => {
     return new MockActivityEnvironment().run(activity, endpointId)
   }
 
-  it('mails that it fails, once a day, and each pause by a person, to partner and staff', async () => {
+  it('mails once that it fails and once that it works again, each time, to partner and staff', async () => {
+    for (const told of [fail, fail, recover, fail, recover]) {
+      await told()
+      await tell()
+    }
+    const texts = ['is failing', 'works again', 'is failing', 'works again']
+    expect(subjects('tech@lender.example')).toEqual(texts.map((text) => `Webhook endpoint ${text}`))
+    expect(subjects('staff@service.example')).toEqual(subjects('tech@lender.example'))
+  })
+
+  it('mails each pause by a person, in an incident that is told already, to partner and staff', async () => {
     for (const told of [fail, fail, () => pauseEndpoint(sql, partnerId), activate, fail]) {
       await told()
       await tell()

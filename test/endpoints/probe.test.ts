@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { createEndpointStarter } from '../../src/endpoints/endpoint-workflows.ts'
+import { oweNotice } from '../../src/endpoints/notices.ts'
 import type { ReferralView } from '../../workflows/messages.ts'
 import { pauseEndpoint, endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
@@ -40,6 +41,7 @@ describe('an endpoint that the service paused', () => {
   }
 
   it('is probed, each wait twice the one before up to the longest, and is resumed once it takes one', async () => {
+    await service.sql.transaction().execute((trx) => oweNotice(trx, partner.id, 'paused'))
     const leadId = await leads.start()
     const workflow = await start(100, 400)
     await until(async () => (await endpoint.probes()).length >= 4)
@@ -51,6 +53,9 @@ describe('an endpoint that the service paused', () => {
     await endpoint.is('active')
     await workflow.result()
     expect(await endpoint.open()).toBe(0)
+    const notices = service.sql.selectFrom('notices').select(['kind', 'sent_at']).orderBy('id')
+    const sent = await notices.where('partner_id', '=', partner.id).execute()
+    expect(sent.map(({ kind }) => kind)).toEqual(['paused', 'recovered'])
     // the lead knows, too, although the probe left it nothing to send
     const lead = service.client.workflow.getHandle(`lead-${leadId}`)
     await until(async () => {

@@ -38,6 +38,7 @@ create table endpoints (
   woken_round int not null default 1,
   since timestamptz not null default now(),
   failing_since timestamptz,
+  incident boolean not null default false,
   next_probe_at timestamptz,
   candidate int,
   candidate_url text,
