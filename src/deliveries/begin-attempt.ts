@@ -69,14 +69,16 @@ export async function beginAttempt(
       return { kind: 'wait', why: 'not_due', forMs }
     }
     const attempt = newAttempt({ ...stored, leadId, sequence }, endpoint, decision.as, encryptionKeys)
-    if ('unreadable' in attempt)
+    if ('unreadable' in attempt) {
+      await write({ fault: attempt.unreadable })
       return { kind: 'unreadable', endpointId: endpoint.id, partnerId, reason: attempt.unreadable }
+    }
     if (lease !== null) await closeInterrupted(trx, eventId)
     const number = raw<number>`(select coalesce(max(number), 0) + 1 from attempts where event_id = ${eventId})`
     await trx
       .with('attempt', (cte) => cte.insertInto('attempts').values({ ...attempt.row, number }))
       .updateTable('deliveries')
-      .set({ ...leaseOf(attempt.row.id), interruptions, resend_requested_at: null })
+      .set({ ...leaseOf(attempt.row.id), fault: null, interruptions, resend_requested_at: null })
       .where('event_id', '=', eventId)
       .execute()
     return { kind: 'send', started: attempt.started }

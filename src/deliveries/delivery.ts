@@ -35,6 +35,8 @@ export const Delivery = defineEntity({
     settledAt: instant().nullable(),
     /** Since when an open delivery waits for an attempt that was asked for. */
     resendRequestedAt: instant().nullable(),
+    /** Why its latest attempt could not begin, for staff; null since one began. */
+    fault: p.text().nullable(),
     /** The partner's request that caused the event; null for what happened without one. */
     requestId: p.uuid().nullable(),
   },

@@ -24,7 +24,15 @@ import { diagnoseStatus } from '../webhooks/diagnosis.ts'
 import { signatureHeaders } from '../webhooks/signature.ts'
 import { latestAttempts } from './attempt.ts'
 import { attemptTriggers, deliveryStatuses } from './delivery-states.ts'
-import { AFTER_ALL, deliveryState, findDeliveries, nextAttemptOf } from './list-deliveries.ts'
+import {
+  AFTER_ALL,
+  deliveryState,
+  findDeliveries,
+  nextAttemptOf,
+  requireWebhook,
+  unknownEvent,
+  unsentEvent,
+} from './list-deliveries.ts'
 
 const body = strictBody({
   event_id: eventId.optional().describe('Only this webhook, with the bodies that your endpoint answered.'),
@@ -99,6 +107,12 @@ const delivery = z
       .nullable()
       .describe('The lead’s first open webhook, if this one is sent after it.'),
     settled_at: timestamp.nullable(),
+    fault: z
+      .string()
+      .nullable()
+      .describe(
+        'Why it cannot be sent at the moment, if that is a fault on our side: it is sent once we have mended that.',
+      ),
     body: z.string().describe('The body of the webhook: the bytes that every attempt signs and sends.'),
     attempts: z.array(attempt).describe('The latest 20, oldest first.'),
   })
@@ -116,6 +130,7 @@ const example = {
   next_attempt_at: '2026-03-09 10:35:07',
   waits_for: null,
   settled_at: null,
+  fault: null,
   body: '{"type":"contract_signed","timestamp":"2026-03-09T10:30:00Z","data":{…}}',
   attempts: [
     {
@@ -155,7 +170,7 @@ const schema = operation({
   }),
   responseDescription: 'A page of deliveries.',
   responseExamples: { page: { success: true, data: [example], next: null } },
-  errors: [unknownLead()],
+  errors: [unsentEvent(), unknownLead(), unknownEvent()],
 })
 
 type Options = Pick<RouteDependencies, 'sql'>
@@ -171,6 +186,7 @@ export const getDeliveries: FastifyPluginAsyncZod<Options> = async (app, { sql }
       if (leadId !== undefined && !(await ownsLead(sql, partnerId, leadId))) throw unknownLead()
       const filter = { partnerId, eventId: asked, leadId, states, before: after ?? AFTER_ALL }
       const found = await findDeliveries(sql, { ...filter, limit: limit + 1 })
+      if (asked !== undefined && found.length === 0) await requireWebhook(sql, partnerId, asked)
       const ids = found.map((row) => row.event_id)
       const attempts = await latestAttempts(sql, ids, asked !== undefined)
       const page = found.slice(0, limit)
@@ -199,6 +215,7 @@ function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
     created_at: formatTimestamp(row.created_at),
     next_attempt_at: nextAttemptAt && formatTimestamp(nextAttemptAt),
     settled_at: row.settled_at && formatTimestamp(row.settled_at),
+    fault: row.fault && 'we cannot read your signing secret',
     attempts: attempts.map(({ event_id: of, signed_at, signature, started_at, ...made }) => ({
       ...made,
       started_at: formatTimestamp(started_at),

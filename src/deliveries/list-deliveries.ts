@@ -1,9 +1,15 @@
 import { type RawBuilder, sql as raw } from 'kysely'
 import { z } from 'zod'
 import type { Sql } from '../database/sql.ts'
+import { ApiError, invalidPayload } from '../http/errors.ts'
 import { oneOf } from '../http/fields.ts'
 import type { MilestoneName } from '../leads/milestones.ts'
-import { deliveryStates, type DeliveryStatus, deliveryStatuses } from './delivery-states.ts'
+import {
+  type DeliveryState,
+  deliveryStates,
+  type DeliveryStatus,
+  deliveryStatuses,
+} from './delivery-states.ts'
 import { countedOf, isLeased, waitsFor } from './delivery.ts'
 
 interface DeliveryFilter {
@@ -90,6 +96,10 @@ export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
       .select(['lead_events.event_name', 'lead_events.created_at', shownState.as('state')])
       .select([counted.failures.as('failures'), 'deliveries.settled_at', nextAttemptAt.as('next_attempt_at')])
       .select(['deliveries.body', raw<boolean>`leads.erased_at is not null`.as('lead_erased')])
+      // why an attempt cannot begin
+      .select(
+        raw<string | null>`case when deliveries.state = 'pending' then deliveries.fault end`.as('fault'),
+      )
       .select(waitsFor.as('waits_for'))
       .select(['latest.number as attempts', 'latest.status as last_status'])
       .select(['latest.error_code as last_error_code', 'latest.hint as last_hint'])
@@ -110,8 +120,9 @@ export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
 
 type Row = Awaited<ReturnType<typeof findDeliveries>>[number]
 
-/** When a delivery is attempted next, or after which one of its lead. */
+/** When a delivery is attempted next, after which one of its lead, or why it cannot be. */
 export function nextText(row: Row): Date | string | null {
+  if (row.fault !== null) return row.fault
   return row.state === 'pending' && row.waits_for ? `after ${row.waits_for.sequence}` : nextAttemptOf(row)
 }
 
@@ -120,3 +131,21 @@ export const deliveryState = z.enum(deliveryStatuses, { error: oneOf(deliverySta
   description:
     '`pending`: to be sent. `held`: pending, while your endpoint is paused. `delivered`: your endpoint accepted it. `given_up`: the retry schedule is used up while your endpoint accepted other webhooks; the lead’s next webhook is sent, and resend-webhook sends this one again. `canceled`: our staff left it out.',
 })
+
+/** For an event that does not exist, and for another partner's. */
+export const unknownEvent = () => new ApiError('NOT_FOUND', 'Event not found.')
+export const unsentEvent = () => invalidPayload('This event is not sent as a webhook.')
+
+/** Requires that an event is the partner's own and has a webhook. @returns the webhook's state. */
+export async function requireWebhook(sql: Sql, partnerId: number, eventId: string): Promise<DeliveryState> {
+  const found = await sql
+    .selectFrom('lead_events')
+    .leftJoin('deliveries', 'deliveries.event_id', 'lead_events.id')
+    .select('deliveries.state')
+    .where('lead_events.id', '=', eventId)
+    .where('lead_events.partner_id', '=', partnerId)
+    .executeTakeFirst()
+  if (found === undefined) throw unknownEvent()
+  if (found.state === null) throw unsentEvent()
+  return found.state
+}

@@ -1,10 +1,11 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import type { RouteDependencies } from '../http/dependencies.ts'
-import { ApiError, invalidRequest, retryLater, unavailable } from '../http/errors.ts'
+import { invalidPayload, invalidRequest, retryLater, unavailable } from '../http/errors.ts'
 import { eventId as ofEvent } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { messageResponse, strictBody } from '../http/schemas.ts'
 import { MOST_RESENDS, REQUEST_LIMIT_MS } from './delivery-states.ts'
+import { requireWebhook, unknownEvent, unsentEvent } from './list-deliveries.ts'
 import { describeResend, findDelivery } from './resends.ts'
 
 type Options = Pick<RouteDependencies, 'sql' | 'resendWebhook'>
@@ -13,9 +14,8 @@ type Options = Pick<RouteDependencies, 'sql' | 'resendWebhook'>
 const ROOM_SECONDS = REQUEST_LIMIT_MS / 1000
 const most = MOST_RESENDS.toLocaleString('en')
 
-/** The same for another partner's. */
-const unknownWebhook = () =>
-  new ApiError('NOT_FOUND', 'There is no webhook with this event_id that can be sent again.')
+const CANCELED = 'This webhook was canceled and cannot be sent. get-events has its event.'
+const canceled = () => invalidPayload(CANCELED, [{ field: 'event_id', problem: CANCELED }])
 const tooManyResends = () =>
   retryLater('RATE_LIMITED', `${most} of your webhooks are already waiting to be resent.`, ROOM_SECONDS)
 
@@ -32,7 +32,12 @@ const schema = operation({
   response: messageResponse,
   responseDescription: 'The webhook will be sent. get-deliveries shows its attempt.',
   responseExamples: { sent: { success: true, message: 'The webhook will be sent again.' } },
-  errors: [invalidRequest({ field: 'event_id', problem: 'is required' }), unknownWebhook(), tooManyResends()],
+  errors: [
+    invalidRequest({ field: 'event_id', problem: 'is required' }),
+    unsentEvent(),
+    unknownEvent(),
+    tooManyResends(),
+  ],
 })
 
 /** POST /resend-webhook (extension): attempts an open webhook now, or sends a settled one again. */
@@ -40,8 +45,11 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
   app.post('/resend-webhook', {
     schema,
     handler: async (request) => {
-      const found = await findDelivery(sql, request.body.event_id)
-      if (found?.partner_id !== request.partnerId) throw unknownWebhook()
+      const { partnerId } = request
+      const { event_id: eventId } = request.body
+      const found = await findDelivery(sql, eventId)
+      if (found?.partner_id !== partnerId)
+        throw (await requireWebhook(sql, partnerId, eventId)) === 'canceled' ? canceled() : unknownEvent()
       request.leadId = found.lead_id
       const outcome = await resend(found).catch((err: unknown) => {
         request.log.warn({ err }, 'resend not started')

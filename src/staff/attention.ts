@@ -21,9 +21,11 @@ const rows: Record<string, { next: string; find: (sql: Sql) => RawBuilder<unknow
   },
   'webhooks given up in the last 7 days': {
     next: 'delivery replay --partner PARTNER',
-    find: () => raw`select d.partner_id, settled_at as since
+    // and those whose attempt cannot begin
+    find: () => raw`select d.partner_id, coalesce(settled_at, next_attempt_at) as since
       from deliveries d join leads on leads.id = lead_id and erased_at is null
-      where d.state = 'given_up' and settled_at > now() - interval '7 days'`,
+      where d.state = 'given_up' and settled_at > now() - interval '7 days'
+        or d.state = 'pending' and fault is not null`,
   },
   'emails not sent for an hour': {
     next: 'read the log of the mail server',

@@ -2,6 +2,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@j
 
 import { ApplicationFailure } from '@temporalio/common'
 import { sql as raw } from 'kysely'
+import { AFTER_ALL, findDeliveries, nextText } from '../../src/deliveries/list-deliveries.ts'
 import { requestAttempt } from '../../src/deliveries/resends.ts'
 import { type AttemptTrigger, LEASE_MS } from '../../src/deliveries/delivery-states.ts'
 import { RETRY_DELAYS_MS } from '../../src/deliveries/retry-schedule.ts'
@@ -158,13 +159,16 @@ describe('delivering a webhook', () => {
     expect(Number(nextRetryDelay)).toBe(60_000)
     expect(await attempts()).toEqual([])
     const damaged = expect.stringMatching(/^a stored value under the key [0-9a-f]{8} was changed/)
-    expect(await delivery()).toMatchObject({ state: 'pending', failures: 0, lease: null })
+    expect(await delivery()).toMatchObject({ state: 'pending', failures: 0, lease: null, fault: damaged })
+    const [listed] = await findDeliveries(sql, { leadId, before: AFTER_ALL, limit: 1 })
+    expect(nextText(listed!)).toEqual(damaged)
     expect((await endpointRow()).failing_since).toBeNull()
     expect(noticed).toEqual([damaged])
     await secrets()
       .set({ ciphertext: raw<string>`replace(ciphertext, 'damaged', '')` })
       .execute()
     expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
+    expect((await delivery()).fault).toBeNull()
   })
 
   it('owes one mail that the endpoint fails, and one that it works again once nothing fails any more', async () => {

@@ -150,6 +150,7 @@ describe('what get-deliveries shows of an attempt', () => {
   it('is of the partner’s own webhooks', async () => {
     const leadId = await leads.start()
     const event_id = await firstEvent(leadId)
-    expect((await ask({ event_id }, await service.addPartner())).data).toEqual([])
+    const foreign = await ask({ event_id }, await service.addPartner())
+    expect(foreign).toMatchObject({ status: 404, body: { error: { code: 'NOT_FOUND' } } })
   })
 })

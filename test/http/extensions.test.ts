@@ -57,6 +57,15 @@ describe('the endpoints beyond the specification', () => {
       ])
     })
 
+    it('says that a webhook waits for us, and not what for', async () => {
+      const faultOf = async () => (await deliveries({ lead_id: leadId })).data[1].fault
+      expect(await faultOf()).toBeNull()
+      const first = api.sql.updateTable('deliveries').where('lead_id', '=', leadId).where('sequence', '=', 1)
+      await first.set({ fault: 'ENCRYPTION_KEY lacks the key 0a1b2c3d' }).execute()
+      expect(await faultOf()).toBe('we cannot read your signing secret')
+      await first.set({ fault: null }).execute()
+    })
+
     it('shows the body that is signed', async () => {
       const { event_id: id, body } = (await deliveries({ lead_id: leadId })).data[1]
       expect(JSON.parse(body)).toMatchObject({ type: 'lead_received', data: { event_id: id, sequence: 1 } })
@@ -85,9 +94,25 @@ describe('the endpoints beyond the specification', () => {
       )
       // transactions of other tests on this server hold events back for a moment
       const chat = await until(async () => (await events({}, lender)).data[2])
-      const refused = await lender.post('resend-webhook', { event_id: chat.event_id })
-      const foreign = await partner.post('resend-webhook', { event_id: first.event_id })
-      expect([refused.status, refused.text]).toEqual([404, foreign.text])
+      for (const call of ['resend-webhook', 'get-deliveries']) {
+        const refusal = async (event_id: string, by = lender) => {
+          const { status, body: answer } = await by.post(call, { event_id })
+          return [status, answer.error.code, answer.error.message]
+        }
+        const unsent = [400, 'INVALID_PAYLOAD', 'This event is not sent as a webhook.']
+        expect(await refusal(chat.event_id)).toEqual(unsent)
+        const unknown = [404, 'NOT_FOUND', 'Event not found.']
+        expect(await refusal('evt_1')).toEqual(unknown)
+        for (const event of [chat, first]) expect(await refusal(event.event_id, partner)).toEqual(unknown)
+      }
+      // one that the filter leaves out is no unknown one
+      expect(await deliveries({ event_id: first.event_id, states: ['delivered'] }, lender)).toMatchObject({
+        data: [],
+      })
+      await open.set({ state: 'canceled', settled_at: new Date() }).execute()
+      const canceled = await lender.post('resend-webhook', { event_id: first.event_id })
+      expect([canceled.status, canceled.body.error.code]).toEqual([400, 'INVALID_PAYLOAD'])
+      expect(canceled.body.error.message).toMatch(/^This webhook was canceled and cannot be sent/)
     })
 
     it('pages through all of a partner’s, each once', async () => {

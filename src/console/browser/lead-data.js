@@ -60,6 +60,7 @@ export const lastOf = ({ attempts }) => attempts.findLast(({ duration_ms: ms }) 
 /** Why a webhook is not delivered yet, or never was; `undefined` if nothing failed. @param {Delivery} delivery */
 export function problemOf(delivery) {
   if (!['pending', 'held', 'given_up'].includes(delivery.state)) return undefined
+  if (delivery.fault !== null) return `${delivery.fault}: it is sent once we have mended that`
   const last = lastOf(delivery)
   if (!last?.error_code) return undefined
   return (isSink(last.url) && toldSink(last)) || (last.hint ?? words(last.error_code))

@@ -178,6 +178,7 @@ create table deliveries (
   interruptions int not null default 0,
   settled_at timestamptz,
   resend_requested_at timestamptz,
+  fault text,
   request_id uuid,
   constraint deliveries_sequence_unique unique (lead_id, sequence),
   constraint deliveries_sequence_check check (sequence >= 1 and failures >= 0),

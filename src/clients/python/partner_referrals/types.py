@@ -201,6 +201,8 @@ class Delivery(TypedDict):
     waits_for: BlockingWebhook | None
     """The lead’s first open webhook, if this one is sent after it."""
     settled_at: Timestamp | None
+    fault: str | None
+    """Why it cannot be sent at the moment, if that is a fault on our side: it is sent once we have mended that."""
     body: str
     """The body of the webhook: the bytes that every attempt signs and sends."""
     attempts: list[Attempt]

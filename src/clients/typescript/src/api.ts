@@ -346,6 +346,10 @@ export interface Delivery {
   waits_for: BlockingWebhook | null
   settled_at: Timestamp | null
   /**
+   * Why it cannot be sent at the moment, if that is a fault on our side: it is sent once we have mended that.
+   */
+  fault: string | null
+  /**
    * The body of the webhook: the bytes that every attempt signs and sends.
    */
   body: string

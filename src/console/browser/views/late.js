@@ -17,12 +17,14 @@ const MOST_MADE = 4
  * @param {{ delivery: Delivery, problem: string, waiting: number }} props
  */
 export function Late({ delivery, problem, waiting }) {
+  // no request is made until we have mended it
+  const isOurFault = delivery.fault !== null
   return html`<div class="why">
     <p class="hint-line problem">${problem}.</p>
-    <${When} delivery=${delivery} />
+    ${!isOurFault && html`<${When} delivery=${delivery} />`}
     ${waiting > 0 && html`<p class="dim">${counted(waiting, 'later webhook')} of this lead ${waiting === 1 ? 'waits' : 'wait'} for it.</p>`}
-    ${delivery.state === 'pending' && html`<${RetryLine} delivery=${delivery} />`}
-    <${Resend} delivery=${delivery} />
+    ${delivery.state === 'pending' && !isOurFault && html`<${RetryLine} delivery=${delivery} />`}
+    ${!isOurFault && html`<${Resend} delivery=${delivery} />`}
   </div>`
 }
 

@@ -95,6 +95,7 @@ const CurrentState = ({ delivery }) =>
 
 /** @param {{ delivery: Delivery }} props */
 function Response({ delivery }) {
+  if (delivery.fault !== null) return html`<span class="sentence bad-line">${delivery.fault}</span>`
   const last = lastOf(delivery)
   if (last === undefined) return html`<span class="dim">–</span>`
   return html`${outcomeOf(last).text}${' '}<span class="dim"
