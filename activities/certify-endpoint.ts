@@ -4,9 +4,8 @@ import {
   type CertificationRequest,
   type CheckReport,
   judgeCheck,
-  notSent,
 } from '../src/endpoints/certification-checks.ts'
-import { candidateOf, endCertification, writeReports } from '../src/endpoints/certify-endpoint.ts'
+import { candidateOf, endCertification, writeReport } from '../src/endpoints/certify-endpoint.ts'
 import type { PingOutcome } from '../src/endpoints/endpoint-state.ts'
 import { signingSecrets } from '../src/endpoints/secrets.ts'
 import type { Environment } from '../src/values.ts'
@@ -16,7 +15,6 @@ import {
   UNKNOWN_TYPE,
   withOneByteChanged,
 } from '../src/webhooks/body.ts'
-import { clockAdvice } from '../src/webhooks/diagnosis.ts'
 import { sendPing, type SendWebhook } from '../src/webhooks/send.ts'
 import { generateSecret, signedHeaders } from '../src/webhooks/signature.ts'
 
@@ -46,18 +44,16 @@ export function certificationActivities(dependencies: Dependencies) {
       if (candidate === undefined) return null
       const call = certificationCall(check, { ...request, environment, secret: candidate.secret })
       const outcome = await send({ url: candidate.url, ...call })
-      const isAnswered = outcome.status !== null
-      const clock = clockAdvice(outcome.responseHeaders?.date, Date.now())
       const valid = candidate.checks.find((report) => report.check === 'valid')?.result
-      const report = judgeCheck(check, outcome, { valid, clock })
-      await writeReports(sql, request, isAnswered ? [report] : [report, ...notSent(check)])
-      return { result: report.result, received: report.received, isAnswered }
+      const report = judgeCheck(check, outcome, valid)
+      await writeReport(sql, request, report)
+      return { result: report.result, received: report.received, isAnswered: outcome.status !== null }
     },
 
     /** Ends a certification; if it passed, the endpoint switches to the URL. */
     async endCertification(request: CertificationRequest): Promise<string> {
-      const { result, switched } = await endCertification(sql, request)
-      if (switched !== undefined) await startEndpoint(switched).catch(() => undefined)
+      const { result, endpointId } = await endCertification(sql, request)
+      await startEndpoint(endpointId).catch(() => undefined)
       return result
     },
 

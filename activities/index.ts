@@ -1,10 +1,6 @@
-import {
-  type ReplayCursor,
-  type ReplayFilter,
-  replayPage,
-  requestAttempt,
-} from '../src/deliveries/resends.ts'
+import { type ReplayFilter, replayPage, requestAttempt } from '../src/deliveries/resends.ts'
 import { reviewEndpoint, setNextProbe } from '../src/endpoints/endpoint-review.ts'
+import type { Webhook } from '../workflows/messages.ts'
 import { advanceClockActivity } from './advance-clock.ts'
 import { certificationActivities } from './certify-endpoint.ts'
 import { compareWithRecordActivity } from './compare-with-record.ts'
@@ -48,7 +44,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...leadActivities(dependencies),
     advanceClock: advanceClockActivity(dependencies),
     requestAttempt: async (leadId: number, sequence: number) => requestAttempt(sql, leadId, sequence),
-    listReplay: async (filter: ReplayFilter, after: ReplayCursor) => replayPage(sql, filter, after, PAGE),
+    listReplay: async (filter: ReplayFilter, after: Webhook) => replayPage(sql, filter, after, PAGE),
 
     ...certificationActivities(dependencies),
     notify: notifyActivity(dependencies),

@@ -100,7 +100,6 @@ export const programs = {
     RATE_LIMIT: wholeNumber(0, 999_999_999, 'whole number of requests a minute').optional(),
     DRAIN_SECONDS: wholeNumber(0, 300, 'whole number of seconds').default(5),
     SINK_URL: webUrl.optional(),
-    EGRESS_ADDRESSES: list,
   }),
   worker: z.object({
     ...everywhere,
@@ -159,7 +158,6 @@ const meanings = {
   TRUST_PROXY: 'addresses or networks of your TLS proxies, comma-separated; in production, this or TLS',
   RATE_LIMIT: 'requests a minute of each partner and address; by default 600 in production, else 0 (none)',
   DRAIN_SECONDS: 'how long the API takes requests after SIGTERM, while balancers see 503 on `/readyz`',
-  EGRESS_ADDRESSES: 'where webhooks come from, comma-separated: get-endpoint shows it, nothing checks it',
   SINK_URL: 'in a sandbox: where the worker reaches this API, so that partners can use its sink',
   WEBHOOK_ALLOW_PRIVATE_NETWORK: '`true` allows webhooks to private addresses; `HOST` must be loopback',
   METRICS_PORT: 'the port of `/livez`, `/readyz`, `/healthz` and `/metrics`; without it, none is opened',

@@ -67,14 +67,13 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
     erasureLog: config.ERASURE_LOG,
     startReferral: (state) => starts.offer(state),
     closeLead: async (leadId, reason, id) => referrals.close(leadId, reason, id),
-    resendWebhook: createResender(client, referrals),
+    resendWebhook: createResender(client, referrals).resend,
     startEndpoint: (endpointId) =>
       void startEndpoint(endpointId).catch((err: unknown) =>
         log.warn({ err }, 'a workflow is not started yet: the worker starts it'),
       ),
     endpointRequests: createEndpointRequests(client),
     allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
-    egressAddresses: config.EGRESS_ADDRESSES,
     sandbox: createSandbox(client, { referrals, sinkBase: sinkBaseOf(config, () => portOf(app)) }),
     rateLimit: config.RATE_LIMIT ?? (environment === 'production' ? 600 : 0),
     limits: { maxConnections: MOST_CONNECTIONS },

@@ -12,7 +12,6 @@ const orm = await connect('postgresql://127.0.0.1/none')
 const log = createLogger('silent', 'api')
 const nothing = {
   sandbox: { sinkBase: () => '' },
-  egressAddresses: [],
   rateLimit: 0,
   observeRequest: () => {},
 }

@@ -26,7 +26,7 @@ export interface EndpointFacts {
 }
 
 export type AttemptDecision =
-  | { kind: 'settled' | 'forget'; state: DeliveryState }
+  | { kind: 'settled'; state: DeliveryState }
   | { kind: 'held' }
   | { kind: 'wait'; why: 'leased' | 'not_due'; forMs: number }
   | { kind: 'fail'; failures: number; forMs: number }
@@ -37,19 +37,19 @@ export type AttemptDecision =
  *
  * | The first that is so                                                  | Then                             |
  * | --------------------------------------------------------------------- | -------------------------------- |
- * | it is settled, and the attempt is `scheduled` or a `probe`            | `settled`                        |
  * | another attempt holds its lease                                       | wait 1 s, `leased`               |
- * | a `resend` of what is neither delivered nor given up                  | `forget`                         |
- * | it is settled, and its lead is erased                                 | `forget`                         |
+ * | it is settled, and the attempt is `scheduled` or a `probe`            | `settled`                        |
+ * | a `resend` of what is neither delivered nor given up                  | `settled`                        |
+ * | it is settled, and its lead is erased                                 | `settled`                        |
  * | the endpoint has no URL                                               | `held`                           |
  * | the endpoint is paused, but for a `probe` of what the service paused  | `held`                           |
  * | it is `scheduled` and not due, and nobody asked for it                | wait until then, `not_due`       |
  * | it is `scheduled`, and the third attempt in a row was interrupted     | `fail`: one more failure, and wait |
- * | a `resend`, and the third attempt in a row was interrupted            | `forget`                         |
+ * | a `resend`, and the third attempt in a row was interrupted            | `settled`                        |
  * | otherwise                                                             | `send`                           |
  *
  * An open delivery that is asked for before it is due is sent as a `resend`: it keeps its place in the schedule. Before
- * `send`, `fail` and `forget`, an attempt without an end is closed as interrupted.
+ * `send`, `fail` and `settled`, an attempt without an end is closed as interrupted.
  */
 export function decideAttempt(
   delivery: DeliveryFacts,
@@ -60,10 +60,10 @@ export function decideAttempt(
   const { state, resendRequestedAt } = delivery
   const isScheduled = trigger === 'scheduled'
   const isOpen = state === 'pending'
-  if (!isOpen && (isScheduled || trigger === 'probe')) return { kind: 'settled', state }
   if (delivery.isLeased) return { kind: 'wait', why: 'leased', forMs: 1000 }
-  if (trigger === 'resend' && state !== 'delivered' && state !== 'given_up') return { kind: 'forget', state }
-  if (!isOpen && delivery.isErased) return { kind: 'forget', state: 'canceled' }
+  if (!isOpen && (isScheduled || trigger === 'probe')) return { kind: 'settled', state }
+  if (trigger === 'resend' && (isOpen || state === 'canceled')) return { kind: 'settled', state }
+  if (!isOpen && delivery.isErased) return { kind: 'settled', state: 'canceled' }
   const isProbed = trigger === 'probe' && pausedBy === 'service'
   if (url === null || (pausedBy !== null && !isProbed)) return { kind: 'held' }
   const forMs = delivery.nextAttemptAt.getTime() - now.getTime()
@@ -73,7 +73,7 @@ export function decideAttempt(
     // the request itself may crash its worker
     const failures = delivery.failures + 1
     if (isScheduled) return { kind: 'fail', failures, forMs: attemptDelayMs(failures, random) }
-    if (trigger === 'resend') return { kind: 'forget', state }
+    if (trigger === 'resend') return { kind: 'settled', state }
   }
   return { kind: 'send', as: isEarly ? 'resend' : trigger }
 }

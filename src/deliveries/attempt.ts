@@ -77,7 +77,9 @@ export async function latestAttempts(sql: Sql, eventIds: string[], withBodies: b
   return Map.groupBy(rows, (row) => row.event_id)
 }
 
-interface SentDelivery {
+/** An attempt whose lease this process holds: it makes the request. */
+export interface StartedAttempt {
+  attemptId: string
   eventId: string
   leadId: number
   sequence: number
@@ -85,11 +87,6 @@ interface SentDelivery {
   body: string
   /** The request that caused the event. */
   requestId: string | null
-}
-
-/** An attempt whose lease this process holds: it makes the request. */
-export interface StartedAttempt extends SentDelivery {
-  attemptId: string
   trigger: AttemptTrigger
   url: string
   /** The live secrets in plain text, the newest first. */
@@ -132,26 +129,20 @@ export async function readEndpoint(
 
 /** A new attempt: its row without its number, and what to send once that is written; or why a secret cannot be read. */
 export function newAttempt(
-  { eventId, leadId, sequence, partnerId, body, requestId }: SentDelivery,
+  delivery: Omit<StartedAttempt, 'attemptId' | 'trigger' | 'url' | 'secrets' | 'beganAt'>,
   endpoint: CalledEndpoint,
   trigger: AttemptTrigger,
   encryptionKeys: readonly Buffer[],
 ) {
   const opened = openSecrets(endpoint.secrets, encryptionKeys)
   if ('unreadable' in opened) return opened
-  const id = `att_${newUuid()}`
+  const { eventId, leadId, sequence, partnerId, body, requestId } = delivery
+  const attemptId = `att_${newUuid()}`
   // nothing is sent to an endpoint without one
   const url = endpoint.url ?? ''
-  const row = {
-    id,
-    event_id: eventId,
-    partner_id: partnerId,
-    trigger,
-    endpoint_revision: endpoint.revision,
-    url,
-  }
-  const delivery = { eventId, leadId, sequence, partnerId, body, requestId }
-  const request = { trigger, url, secrets: opened.secrets, beganAt: performance.now() }
-  const started: StartedAttempt = { attemptId: id, ...delivery, ...request }
+  const revision = { endpoint_revision: endpoint.revision }
+  const row = { id: attemptId, event_id: eventId, partner_id: partnerId, trigger, url, ...revision }
+  const request = { attemptId, trigger, url, secrets: opened.secrets, beganAt: performance.now() }
+  const started: StartedAttempt = { ...request, eventId, leadId, sequence, partnerId, body, requestId }
   return { row, started }
 }

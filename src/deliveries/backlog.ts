@@ -1,6 +1,5 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
-import { recordedAt } from '../leads/new-lead.ts'
 import { countedOf } from './delivery.ts'
 
 /** What waits, over all partners. */
@@ -9,11 +8,6 @@ export interface Backlog {
   due: number
   /** How long the oldest of them has been due, in seconds; 0 when there is none. */
   oldestDueSeconds: number
-  /**
-   * The age of the oldest open delivery that is not held, whatever it waits for, in seconds since its event was recorded; 0
-   * when there is none.
-   */
-  oldestUndeliveredSeconds: number
   /** Open deliveries to paused endpoints. */
   held: number
   /** `failing`: active, and every attempt since then has failed. */
@@ -22,16 +16,11 @@ export interface Backlog {
   oldestUnstartedSeconds: number
 }
 
-interface Counts extends Omit<Backlog, 'oldestUndeliveredSeconds'> {
-  oldestId: string | null
-  now: Date
-}
-
 /** Counts what waits, in one statement on the partial indexes of what is open. */
 export async function readBacklog(sql: Sql): Promise<Backlog> {
-  const { rows } = await raw<Counts>`
+  const { rows } = await raw<Backlog>`
     with open as materialized (
-      select d.lead_id, d.sequence, d.event_id, ${countedOf('d', 'e').nextAttemptAt} as next_attempt_at,
+      select d.lead_id, d.sequence, ${countedOf('d', 'e').nextAttemptAt} as next_attempt_at,
         e.state = 'paused' as held,
         -- the others may get few requests, so that theirs are late however many workers there are
         e.state = 'active' and e.round = e.woken_round
@@ -39,7 +28,7 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
       from deliveries d join endpoints e on e.partner_id = d.partner_id
       where d.state = 'pending'
     ), first as (
-      select distinct on (lead_id) next_attempt_at, event_id, takes
+      select distinct on (lead_id) next_attempt_at, takes
       from open where not held order by lead_id, sequence
     ), due as (
       select count(*)::int as due,
@@ -47,9 +36,6 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
       from first where takes and next_attempt_at <= clock_timestamp()
     )
     select due.due, due.oldest as "oldestDueSeconds",
-      clock_timestamp() as now,
-      -- ids of events are in the order of their time
-      (select min(event_id) from first) as "oldestId",
       (select count(*)::int from open where held) as held,
       (select json_build_object(
         'active', count(*) filter (where state = 'active' and failing_since is null),
@@ -61,7 +47,5 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
     from due`.execute(sql)
   const [backlog] = rows
   if (backlog === undefined) throw new Error('a count has no row')
-  const { oldestId, now, ...counts } = backlog
-  const ageMs = oldestId === null ? 0 : now.getTime() - recordedAt(oldestId).getTime()
-  return { ...counts, oldestUndeliveredSeconds: Math.max(0, ageMs / 1000) }
+  return backlog
 }

@@ -10,7 +10,7 @@ import { inRound, lastButOneAfter } from './retry-schedule.ts'
 /** What comes next for a delivery; `missing`: there is none. */
 export type Begun =
   | { kind: 'send'; started: StartedAttempt }
-  | Exclude<AttemptDecision, { kind: 'send' | 'fail' | 'forget' }>
+  | Exclude<AttemptDecision, { kind: 'send' | 'fail' }>
   | { kind: 'unreadable'; endpointId: number; partnerId: number; reason: string }
   | { kind: 'missing' }
 
@@ -47,6 +47,13 @@ export async function beginAttempt(
     const write = (columns: UpdateObject<Tables, 'deliveries'>) =>
       trx.updateTable('deliveries').set(columns).where('event_id', '=', eventId).execute()
 
+    if (decision.kind === 'held' || decision.kind === 'wait') return decision
+    if (decision.kind === 'settled') {
+      if (lease === null) return decision
+      await closeInterrupted(trx, eventId)
+      await write({ ...noLease, interruptions: 0 })
+      return decision
+    }
     if (decision.kind === 'fail') {
       const { failures, forMs } = decision
       await closeInterrupted(trx, eventId)
@@ -61,13 +68,6 @@ export async function beginAttempt(
       })
       return { kind: 'wait', why: 'not_due', forMs }
     }
-    if (decision.kind === 'forget') {
-      await closeInterrupted(trx, eventId)
-      await write({ ...noLease, interruptions: 0 })
-      return { kind: 'settled', state: decision.state }
-    }
-    if (decision.kind !== 'send') return decision
-
     const attempt = newAttempt({ ...stored, leadId, sequence }, endpoint, decision.as, encryptionKeys)
     if ('unreadable' in attempt) {
       await write({ fault: attempt.unreadable })

@@ -4,7 +4,7 @@ import { columnsOf, isOfRevision, resumeAfterProbe } from '../endpoints/endpoint
 import { type EndpointNotice, oweNotice } from '../endpoints/notices.ts'
 import type { AttemptOutcome } from '../webhooks/send.ts'
 import type { Signature } from '../webhooks/signature.ts'
-import type { AttemptTrigger } from './delivery-states.ts'
+import { type AttemptTrigger, FAILING_AFTER } from './delivery-states.ts'
 import { noLease } from './delivery.ts'
 import { decideFailure, type FailureDecision } from './outcome-decision.ts'
 import { inRound } from './retry-schedule.ts'
@@ -36,10 +36,15 @@ export async function finishAttempt(
 
 /**
  * Writes a 2xx in one statement, since nothing has to be known before it: the delivery, then its endpoint, and the attempt.
- * Without the lease, only the attempt is written.
+ * Without the lease, only the attempt is written. It ends the endpoint's incident, as an accepted probe does, once no other
+ * open webhook fails any more.
  */
 async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): Promise<Finished> {
   const { attemptId, eventId, trigger } = attempt
+  const others = raw<boolean>`(${trigger !== 'probe'} and exists (
+    select from deliveries d where d.partner_id = endpoints.partner_id and d.state = 'pending'
+      and d.round = endpoints.round and d.failures >= ${FAILING_AFTER} and d.event_id <> ${eventId}
+  ))`
   const { rows } = await raw<{ partner_id: number }>`
     with delivery as (
       update deliveries set state = 'delivered', lease = null, leased_until = null, interruptions = 0,
@@ -47,9 +52,14 @@ async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome)
       where event_id = ${eventId} and lease = ${attemptId} returning partner_id
     ), endpoint as (
       -- only when it changes: a row that every delivery updated would make them wait for each other
-      update endpoints set failing_since = null, recovered_at = clock_timestamp() from delivery
+      update endpoints set failing_since = null, incident = incident and ${others} from delivery
       where endpoints.partner_id = delivery.partner_id and ${isOfRevision(attemptId)}
-        and (failing_since is not null or coalesce(recovered_at <= since, true))
+        and (failing_since is not null or incident and not ${others})
+      returning id, incident
+    ), notice as (
+      -- of endpoints, a statement sees the rows before it
+      insert into notices (partner_id, kind) select partner_id, 'recovered'
+      from endpoint join endpoints before using (id) where before.incident and not endpoint.incident
     ), attempt as (
       ${writeEnd(attempt, outcome, { holdsLease: raw`exists (select from delivery)`, next: null })}
     )
@@ -85,18 +95,15 @@ async function fail(trx: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): P
       .execute()
   }
   if (decision.endpoint !== null) {
-    const { failingSince, incident, transition } = decision.endpoint
+    const { failingSince, transition } = decision.endpoint
     await trx
       .updateTable('endpoints')
-      .set({
-        ...(transition && columnsOf(transition)),
-        failing_since: failingSince,
-        ...(incident && { incident }),
-      })
+      .set({ ...(transition && columnsOf(transition)), failing_since: failingSince })
       .where('id', '=', endpointId)
       .execute()
   }
-  if (decision.endpoint?.incident) await oweNotice(trx, partnerId, 'failing', eventId)
+  for (const { kind } of decision.notices)
+    if (kind !== 'given_up') await oweNotice(trx, partnerId, kind, kind === 'failing' ? eventId : null)
   return {
     end,
     ...(change && next && { retry: { failures: change.failures, afterMs: next.getTime() - now.getTime() } }),
@@ -135,7 +142,7 @@ function lockDelivery(trx: Sql, { eventId, attemptId }: EndedAttempt) {
 function lockEndpoint(trx: Sql, partnerId: number, attemptId: string) {
   return trx
     .selectFrom('endpoints')
-    .select(['id', 'paused_by as pausedBy', 'incident', 'failing_since as failingSince', 'round'])
+    .select(['id', 'paused_by as pausedBy', 'failing_since as failingSince', 'round'])
     .select(isOfRevision(attemptId).as('isCurrent'))
     .where('partner_id', '=', partnerId)
     .forNoKeyUpdate()

@@ -4,7 +4,12 @@ import type { Sql } from '../database/sql.ts'
 import { ApiError, invalidPayload } from '../http/errors.ts'
 import { oneOf } from '../http/fields.ts'
 import type { MilestoneName } from '../leads/milestones.ts'
-import { deliveryStates, type DeliveryStatus, deliveryStatuses } from './delivery-states.ts'
+import {
+  type DeliveryState,
+  deliveryStates,
+  type DeliveryStatus,
+  deliveryStatuses,
+} from './delivery-states.ts'
 import { countedOf, isLeased, waitsFor } from './delivery.ts'
 
 interface DeliveryFilter {
@@ -131,10 +136,16 @@ export const deliveryState = z.enum(deliveryStatuses, { error: oneOf(deliverySta
 export const unknownEvent = () => new ApiError('NOT_FOUND', 'Event not found.')
 export const unsentEvent = () => invalidPayload('This event is not sent as a webhook.')
 
-/** The refusal of an event of which a partner has no delivery. */
-export async function noDelivery(sql: Sql, partnerId: number, eventId: string): Promise<ApiError> {
-  const { rows } = await raw`
-    select from lead_events where id = ${eventId} and partner_id = ${partnerId}
-      and not exists (select from deliveries where event_id = lead_events.id)`.execute(sql)
-  return rows.length > 0 ? unsentEvent() : unknownEvent()
+/** Requires that an event is the partner's own and has a webhook. @returns the webhook's state. */
+export async function requireWebhook(sql: Sql, partnerId: number, eventId: string): Promise<DeliveryState> {
+  const found = await sql
+    .selectFrom('lead_events')
+    .leftJoin('deliveries', 'deliveries.event_id', 'lead_events.id')
+    .select('deliveries.state')
+    .where('lead_events.id', '=', eventId)
+    .where('lead_events.partner_id', '=', partnerId)
+    .executeTakeFirst()
+  if (found === undefined) throw unknownEvent()
+  if (found.state === null) throw unsentEvent()
+  return found.state
 }

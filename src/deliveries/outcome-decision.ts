@@ -1,4 +1,4 @@
-import type { EndpointIncident, EndpointPauser, EndpointTransition } from '../endpoints/endpoint-state.ts'
+import type { EndpointPauser, EndpointTransition } from '../endpoints/endpoint-state.ts'
 import type { EndpointNotice } from '../endpoints/notices.ts'
 import { failureReason } from '../leads/referral-state.ts'
 import type { AttemptOutcome } from '../webhooks/send.ts'
@@ -23,7 +23,6 @@ export interface CalledEndpoint {
   pausedBy: EndpointPauser | null
   /** The first failure after the last success; `null` while it works. */
   failingSince: Date | null
-  incident: EndpointIncident | null
   /** Whether the URL is still the one that was called, and nobody paused or resumed the endpoint since. */
   isCurrent: boolean
 }
@@ -35,8 +34,6 @@ export interface FailureDecision {
   /** `null` if nothing changes: attempts that all wrote this row would wait for each other. */
   endpoint: {
     failingSince: Date
-    /** Partner and staff are told that it fails. */
-    incident?: 'failing'
     /** The service pauses it. */
     transition?: EndpointTransition & ('gone' | 'failing')
   } | null
@@ -59,7 +56,7 @@ export interface FailureDecision {
  */
 export function decideFailure(
   attempt: FailedAttemptFacts,
-  { pausedBy, failingSince, incident, isCurrent }: CalledEndpoint,
+  { pausedBy, failingSince, isCurrent }: CalledEndpoint,
   { status, errorCode, retryAfter }: FailedRequest,
   { now, random }: { now: Date; random: () => number },
 ): FailureDecision {
@@ -90,20 +87,17 @@ export function decideFailure(
 
   const transition = status === 410 ? 'gone' : 'failing'
   const reason = failureReason(status, errorCode)
-  const beginsIncident = failures === FAILING_AFTER && incident === null
   const notices: FailureDecision['notices'] = []
   if (failures === FAILING_AFTER) notices.push({ kind: 'failing', reason })
   if (isGivenUp) notices.push({ kind: 'given_up', reason })
   if (isPaused) notices.push({ kind: 'paused', reason: transition })
-  const change = {
-    failingSince: failingSince ?? now,
-    ...(beginsIncident && { incident: 'failing' as const }),
-    ...(isPaused && { transition }),
-  } satisfies FailureDecision['endpoint']
   return {
     end: isPaused ? 'held' : isGivenUp ? 'given_up' : 'failed',
     delivery,
-    endpoint: failingSince === null || beginsIncident || isPaused ? change : null,
+    endpoint:
+      failingSince === null || isPaused
+        ? { failingSince: failingSince ?? now, ...(isPaused && { transition }) }
+        : null,
     notices,
   }
 }

@@ -5,7 +5,7 @@ import { eventId as ofEvent } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { messageResponse, strictBody } from '../http/schemas.ts'
 import { MOST_RESENDS, REQUEST_LIMIT_MS } from './delivery-states.ts'
-import { noDelivery, unknownEvent } from './list-deliveries.ts'
+import { requireWebhook, unknownEvent, unsentEvent } from './list-deliveries.ts'
 import { describeResend, findDelivery } from './resends.ts'
 
 type Options = Pick<RouteDependencies, 'sql' | 'resendWebhook'>
@@ -14,11 +14,16 @@ type Options = Pick<RouteDependencies, 'sql' | 'resendWebhook'>
 const ROOM_SECONDS = REQUEST_LIMIT_MS / 1000
 const most = MOST_RESENDS.toLocaleString('en')
 
+const CANCELED = 'This webhook was canceled and cannot be sent. get-events has its event.'
+const canceled = () => invalidPayload(CANCELED, [{ field: 'event_id', problem: CANCELED }])
+const tooManyResends = () =>
+  retryLater('RATE_LIMITED', `${most} of your webhooks are already waiting to be resent.`, ROOM_SECONDS)
+
 const schema = operation({
   operationId: 'resendWebhook',
   tags: ['Deliveries'],
   summary: 'Resend a webhook',
-  description: `An open delivery is attempted now, after the lead’s earlier webhooks; if that fails, its next automatic attempt stays when it was. A settled one is sent again with the same \`webhook-id\` and the header \`webhook-replay: true\`. Resends are sent one at a time, at most five a second; up to ${most} can wait. Requesting a resend that already waits changes nothing. Resends wait while your endpoint is paused. If ${most} already wait, the response is 429 with \`Retry-After\`.`,
+  description: `An open delivery is attempted now, after the lead’s earlier webhooks; if that fails, its next automatic attempt stays when it was. A settled one is sent again with the same \`webhook-id\` and the header \`webhook-replay: true\`, unless it was canceled. Resends are sent one at a time, at most five a second, and none while your endpoint is paused; up to ${most} can wait. Requesting a resend that already waits changes nothing.`,
   body: strictBody(
     { event_id: ofEvent.describe('As get-deliveries shows it; the `webhook-id` of the webhook.') },
     'event_id is required',
@@ -27,7 +32,12 @@ const schema = operation({
   response: messageResponse,
   responseDescription: 'The webhook will be sent. get-deliveries shows its attempt.',
   responseExamples: { sent: { success: true, message: 'The webhook will be sent again.' } },
-  errors: [invalidRequest({ field: 'event_id', problem: 'is required' }), unknownEvent(), tooManyResends()],
+  errors: [
+    invalidRequest({ field: 'event_id', problem: 'is required' }),
+    unsentEvent(),
+    unknownEvent(),
+    tooManyResends(),
+  ],
 })
 
 /** POST /resend-webhook (extension): attempts an open webhook now, or sends a settled one again. */
@@ -38,9 +48,9 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       const { partnerId } = request
       const { event_id: eventId } = request.body
       const found = await findDelivery(sql, eventId)
-      if (found?.partner_id !== partnerId) throw await noDelivery(sql, partnerId, eventId)
+      if (found?.partner_id !== partnerId)
+        throw (await requireWebhook(sql, partnerId, eventId)) === 'canceled' ? canceled() : unknownEvent()
       request.leadId = found.lead_id
-      if (found.state === 'canceled') throw canceled()
       const outcome = await resend(found).catch((err: unknown) => {
         request.log.warn({ err }, 'resend not started')
         throw unavailable()
@@ -49,14 +59,4 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       return { success: true as const, message: describeResend(found) }
     },
   })
-}
-
-function canceled() {
-  const problem = 'This webhook was canceled and cannot be sent. get-events has its event.'
-  return invalidPayload(problem, [{ field: 'event_id', problem }])
-}
-
-function tooManyResends() {
-  const why = `${most} of your webhooks are already waiting to be resent, which is the maximum. They are sent one at a time, at most five a second, and none while your endpoint is paused.`
-  return retryLater('RATE_LIMITED', why, ROOM_SECONDS)
 }

@@ -12,48 +12,24 @@ import { inBatches } from '../temporal/in-flight.ts'
 import { replayId, resendId, TASK_QUEUE } from '../temporal/names.ts'
 import { waitsFor } from './delivery.ts'
 
-/** What a resend needs to know of a delivery; `undefined` if there is none, or its lead is erased. */
+/** What a resend needs to know of a delivery; `undefined` if there is none that can be sent. */
 export async function findDelivery(sql: Sql, eventId: string) {
   return sql
     .selectFrom('deliveries')
     .innerJoin('leads', 'leads.id', 'deliveries.lead_id')
-    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
     .select(['deliveries.event_id', 'deliveries.lead_id', 'deliveries.partner_id', 'deliveries.sequence'])
-    .select(['deliveries.state', 'endpoints.state as endpoint_state', waitsFor.as('waits_for')])
+    .select(['deliveries.state', waitsFor.as('waits_for')])
     .where('deliveries.event_id', '=', eventId)
+    .where('deliveries.state', '<>', 'canceled')
     .where('leads.erased_at', 'is', null)
     .executeTakeFirst()
 }
 
 export type ResentDelivery = NonNullable<Awaited<ReturnType<typeof findDelivery>>>
 
-/**
- * Has a webhook sent now, without waiting for that: an open one by its lead's workflow, in order; a settled one by its
- * partner's resends. Rejects if the workflow cannot be reached.
- */
-export type ResendWebhook = (delivery: ResentDelivery) => Promise<'accepted' | 'too_many'>
-
-export function createResender(client: Client, referrals: Pick<Referrals, 'signal'>): ResendWebhook {
-  const resends = createResends(client)
-  // one update takes all that a partner asks for at a time
-  const add = inBatches((partnerId, webhooks: Webhook[]) => resends.add(partnerId, webhooks))
-  return async ({ state, waits_for: earlier, lead_id: leadId, partner_id: partnerId, sequence }) => {
-    if (state !== 'pending') {
-      const refused = await add(partnerId, { leadId, sequence })
-      const isRefused = refused.some((one) => one.leadId === leadId && one.sequence === sequence)
-      return isRefused ? 'too_many' : 'accepted'
-    }
-    // it follows the earlier one by itself
-    if (earlier === null) await referrals.signal(leadId, sendNowSignal)
-    return 'accepted'
-  }
-}
-
 /** What became of a resend, for partners and staff. */
-export function describeResend({ state, endpoint_state, waits_for: earlier }: ResentDelivery): string {
-  if (endpoint_state === 'paused') return 'The webhook will be sent when your endpoint is no longer paused.'
-  if (state !== 'pending') return 'The webhook will be sent again.'
-  if (earlier === null) return 'The webhook is being sent now.'
+export function describeResend({ waits_for: earlier }: ResentDelivery): string {
+  if (earlier === null) return 'The webhook will be sent again.'
   return `The webhook waits for ${earlier.event_id} (sequence ${earlier.sequence}) of the same lead. Resend that one.`
 }
 
@@ -71,25 +47,42 @@ export async function requestAttempt(sql: Sql, leadId: number, sequence: number)
 const CALL_LIMIT_MS = 10_000
 const nothing: Resends = { delivered: 0, failed: 0, waiting: [] }
 
-/** Starts the workflows that send a partner's settled webhooks once more. */
-export function createResends(client: Client) {
+export type Resender = ReturnType<typeof createResender>
+
+/** Has webhooks sent once more, without waiting for that. All calls reject if the workflow cannot be reached. */
+export function createResender(client: Client, referrals: Pick<Referrals, 'signal'>) {
   const limited = <Result>(call: () => Promise<Result>) =>
     client.withDeadline(Date.now() + CALL_LIMIT_MS, call)
-  const optionsOf = (workflowId: string, partnerId: number, resends: Resends, staticSummary: string) => ({
-    workflowId,
-    taskQueue: TASK_QUEUE,
-    args: [partnerId, resends] as Parameters<typeof resend>,
-    staticSummary,
-  })
+
+  /** Adds to the settled webhooks of a partner that wait. @returns which of them are too many. */
+  async function add(partnerId: number, webhooks: Webhook[]): Promise<Webhook[]> {
+    const startWorkflowOperation = new WithStartWorkflowOperation<typeof resend>('resend', {
+      workflowId: resendId(partnerId),
+      taskQueue: TASK_QUEUE,
+      args: [partnerId, nothing],
+      staticSummary: `Resends of partner ${partnerId}`,
+      workflowIdConflictPolicy: 'USE_EXISTING',
+    })
+    const options = { args: [webhooks] as [Webhook[]], startWorkflowOperation }
+    return limited(() => client.workflow.executeUpdateWithStart(resendUpdate, options))
+  }
+  // one update takes all that a partner asks for at a time
+  const addInBatches = inBatches(add)
+
   return {
-    /** Adds to the resends of a partner that wait. @returns which of them are too many. */
-    async add(partnerId: number, webhooks: Webhook[]): Promise<Webhook[]> {
-      const startWorkflowOperation = new WithStartWorkflowOperation<typeof resend>('resend', {
-        ...optionsOf(resendId(partnerId), partnerId, nothing, `Resends of partner ${partnerId}`),
-        workflowIdConflictPolicy: 'USE_EXISTING',
-      })
-      const options = { args: [webhooks] as [Webhook[]], startWorkflowOperation }
-      return limited(() => client.workflow.executeUpdateWithStart(resendUpdate, options))
+    add,
+
+    /** An open one is sent by its lead's workflow, in order; a settled one by its partner's resends. */
+    resend: async (delivery: ResentDelivery): Promise<'accepted' | 'too_many'> => {
+      const { state, waits_for: earlier, lead_id: leadId, partner_id: partnerId, sequence } = delivery
+      if (state !== 'pending') {
+        const refused = await addInBatches(partnerId, { leadId, sequence })
+        const isRefused = refused.some((one) => one.leadId === leadId && one.sequence === sequence)
+        return isRefused ? 'too_many' : 'accepted'
+      }
+      // it follows the earlier one by itself
+      if (earlier === null) await referrals.signal(leadId, sendNowSignal)
+      return 'accepted'
     },
 
     /** Sends what a filter finds. @returns the workflow's id; `undefined` when a replay of this partner is under way. */
@@ -97,12 +90,12 @@ export function createResends(client: Client) {
       const { partnerId } = filter
       const workflowId = replayId(partnerId)
       const resends = { ...nothing, replay: { filter, total, at: { leadId: 0, sequence: 0 } } }
-      const options = optionsOf(
+      const options = {
         workflowId,
-        partnerId,
-        resends,
-        `Replay of partner ${partnerId}: ${total} webhooks`,
-      )
+        taskQueue: TASK_QUEUE,
+        args: [partnerId, resends] as Parameters<typeof resend>,
+        staticSummary: `Replay of partner ${partnerId}: ${total} webhooks`,
+      }
       try {
         await limited(() => client.workflow.start<typeof resend>('resend', options))
         return workflowId
@@ -136,32 +129,23 @@ const matching = ({ partnerId, states, since, until, settledBefore }: ReplayFilt
 interface ReplayCounts {
   webhooks: number
   leads: number
-  given_up: number
-  delivered: number
 }
 
 /** What a replay would send. */
 export async function countReplay(sql: Sql, filter: ReplayFilter): Promise<ReplayCounts> {
   const { rows } = await raw<ReplayCounts>`
-    select count(*)::int as webhooks, count(distinct l.id)::int as leads,
-      (count(*) filter (where d.state = 'given_up'))::int as given_up,
-      (count(*) filter (where d.state = 'delivered'))::int as delivered ${matching(filter)}`.execute(sql)
-  const [counts] = rows
-  if (counts === undefined) throw new Error('a count has no row')
-  return counts
+    select count(*)::int as webhooks, count(distinct l.id)::int as leads ${matching(filter)}`.execute(sql)
+  return rows[0] ?? { webhooks: 0, leads: 0 }
 }
 
-/** Where a replay stands: leads in the order of their ids, each lead's webhooks in their own. */
-export type ReplayCursor = Webhook
-
-/** The next webhooks of a replay. */
+/** The next webhooks of a replay: leads in the order of their ids, each lead's webhooks in their own. */
 export async function replayPage(
   sql: Sql,
   filter: ReplayFilter,
-  after: ReplayCursor,
+  after: Webhook,
   limit: number,
-): Promise<ReplayCursor[]> {
-  const { rows } = await raw<ReplayCursor>`
+): Promise<Webhook[]> {
+  const { rows } = await raw<Webhook>`
     select l.id as "leadId", d.sequence ${matching(filter)}
       and l.id >= ${after.leadId} and (d.lead_id, d.sequence) > (${after.leadId}::int, ${after.sequence}::int)
     order by l.id, d.sequence limit ${limit}`.execute(sql)

@@ -71,7 +71,7 @@ const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \
  *
  * Source: RFC 9110, section 10.2.3, without the two obsolete forms of a date.
  */
-export function retryAfterMs(header: string | null, now: Date): number | undefined {
+function retryAfterMs(header: string | null, now: Date): number | undefined {
   const value = header?.trim() ?? ''
   if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, Number.MAX_SAFE_INTEGER)
   const at = HTTP_DATE.test(value) ? Date.parse(value) : Number.NaN

@@ -8,7 +8,7 @@ import { Refusal } from '../staff/refusal.ts'
 import { replayId, resendId } from '../temporal/names.ts'
 import { type DeliveryStatus, deliveryStatuses, MOST_RESENDS } from './delivery-states.ts'
 import { findDeliveries, nextText } from './list-deliveries.ts'
-import { countReplay, createResender, describeResend, findDelivery, type ReplayFilter } from './resends.ts'
+import { countReplay, describeResend, findDelivery, type ReplayFilter } from './resends.ts'
 
 export function addDeliveryCommands(program: Command, run: Run): void {
   const delivery = program
@@ -83,21 +83,13 @@ async function list({ sql }: StaffContext, { partner, lead, state, limit }: List
 export async function resend(context: StaffContext, event: string) {
   const delivery = await findDelivery(context.sql, event)
   if (delivery === undefined)
-    throw new Refusal(
-      `There is no delivery of ${printable(event)}: see "delivery list" for the event ids (evt_…).`,
-    )
+    throw new Refusal(`There is no delivery of ${printable(event)} that can be sent: see "delivery list".`)
   const { lead_id: leadId, partner_id: partnerId, state, waits_for } = delivery
-  if (state === 'canceled')
-    throw new Refusal(
-      `Webhook ${event} was canceled and cannot be sent. The partner reads its event with get-events.`,
-    )
   const action = { action: 'delivery.resend', partnerId, leadId, detail: { event_id: event, state } }
   await context.act(action, async () => {
-    const outcome = await createResender(context.client, context.referrals)(delivery)
+    const outcome = await context.resends.resend(delivery)
     if (outcome === 'accepted') return { result: outcome }
-    throw new Refusal(
-      `Partner ${partnerId} already has ${MOST_RESENDS} resends waiting, which is the limit: see the workflow ${resendId(partnerId)} in the Temporal Web UI.`,
-    )
+    throw new Refusal(`${MOST_RESENDS} resends wait already: see the workflow ${resendId(partnerId)}.`)
   })
   return {
     json: { event_id: event, lead_id: leadId, partner_id: partnerId, state_before: state, waits_for },
@@ -128,17 +120,14 @@ export async function replay(
   }
   const counts = await countReplay(context.sql, filter)
   const json = { partner_id: partner, since: filter.since, until: filter.until, ...counts }
-  const { webhooks, leads, given_up, delivered } = counts
-  const text = fields({ partner: `${partner}, ${name}`, webhooks, leads, 'given up': given_up, delivered })
+  const text = fields({ partner: `${partner}, ${name}`, ...counts })
   if (dryRun) return { json: { ...json, workflow_id: null }, text }
-  if (webhooks === 0) throw new Refusal('There are no such webhooks: see "delivery list".')
+  if (counts.webhooks === 0) throw new Refusal('There are no such webhooks: see "delivery list".')
   const action = { action: 'delivery.replay', partnerId: partner, detail: { ...filter, ...counts } }
   const workflowId = await context.act(action, async () => {
-    const result = await context.resends.replay(filter, webhooks)
+    const result = await context.resends.replay(filter, counts.webhooks)
     if (result !== undefined) return { result }
-    throw new Refusal(
-      `A replay for partner ${partner} is already under way: see the workflow ${replayId(partner)} in the Temporal Web UI.`,
-    )
+    throw new Refusal(`A replay is already under way: see the workflow ${replayId(partner)}.`)
   })
   return {
     json: { ...json, workflow_id: workflowId },

@@ -1,12 +1,10 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
-import { z } from 'zod'
 import { recordAudit } from '../audit.ts'
 import { jsonb, type Sql } from '../database/sql.ts'
 import { ApiError, invalidRequest, unavailable } from '../http/errors.ts'
 import { flag } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
-import { strictBody, success } from '../http/schemas.ts'
-import { open } from '../seal.ts'
+import { strictBody } from '../http/schemas.ts'
 import { auditName } from '../values.ts'
 import {
   type Certification,
@@ -14,16 +12,14 @@ import {
   type CertificationRequest,
   type CheckReport,
 } from './certification-checks.ts'
-import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
+import { endpointResponse, viewOf } from './endpoint-view.ts'
 import { findEndpoint, type LockedEndpoint, lockEndpoint } from './endpoint.ts'
 import { changeOwnEndpoint, type EndpointDependencies } from './own-endpoint.ts'
-import { secretPlace } from './secrets.ts'
+import { secretAt, secretPlace } from './secrets.ts'
 import { switchAsPartner } from './switch-endpoint.ts'
 
 const sandboxOnly = () =>
   invalidRequest({ field: 'accept_failures', problem: 'is possible in a sandbox only' })
-
-const next = { url: 'https://hooks.lender.example.com/v2', requested_at: '2026-03-09 10:00:00' }
 
 const schema = operation({
   operationId: 'certifyEndpoint',
@@ -37,18 +33,7 @@ const schema = operation({
       .describe('In a sandbox: the URL takes effect even if checks fail; `false` by default.'),
   }),
   bodyExamples: { strict: {}, sandbox: { accept_failures: true } },
-  response: z.object({ success, data: endpointView }),
-  responseDescription: 'The certification runs. get-endpoint shows how it goes.',
-  responseExamples: {
-    running: {
-      success: true,
-      data: {
-        ...exampleView,
-        candidate: next,
-        certification: { ...next, state: 'running', finished_at: null, checks: [] },
-      },
-    },
-  },
+  ...endpointResponse,
   errors: [sandboxOnly(), new ApiError('NO_CANDIDATE')],
 })
 
@@ -111,56 +96,42 @@ const ofRequest = (found: Certification | null, { candidate, requestedAt }: Whic
 export async function candidateOf(sql: Sql, which: Which, encryptionKeys: readonly Buffer[]) {
   const found = ofRequest((await findEndpoint(sql, which.partnerId)).certification, which)
   if (found?.state !== 'running') return undefined
-  const { ciphertext } = await sql
-    .selectFrom('endpoint_secrets')
-    .select('ciphertext')
-    .where('id', '=', which.candidate)
-    .executeTakeFirstOrThrow()
-  const secret = open(ciphertext, secretPlace(which.candidate), encryptionKeys)
-  return { url: found.url, checks: found.checks, secret }
+  const secret = await secretAt(sql, secretPlace(which.candidate), encryptionKeys)
+  return secret === undefined ? undefined : { url: found.url, checks: found.checks, secret }
 }
 
-/** Writes reports of checks. When a crash repeats a check, the later report counts. */
-export async function writeReports(sql: Sql, which: Which, reports: readonly CheckReport[]): Promise<void> {
+/** Writes the report of a check. When a crash repeats a check, the later report counts. */
+export async function writeReport(sql: Sql, which: Which, report: CheckReport): Promise<void> {
   await sql.transaction().execute(async (trx) => {
     const { id, certification } = await lockEndpoint(trx, which.partnerId)
     const found = ofRequest(certification, which)
     if (found === undefined) return
-    const earlier = found.checks.filter(({ check }) => reports.every((report) => report.check !== check))
-    await write(trx, id, { ...found, checks: [...earlier, ...reports] })
+    const earlier = found.checks.filter(({ check }) => check !== report.check)
+    await write(trx, id, { ...found, checks: [...earlier, report] })
   })
-}
-
-interface Ended {
-  /** `superseded`: the candidate was replaced or dropped meanwhile. */
-  result: Certification['state'] | 'superseded'
-  /** The endpoint, if it was switched. */
-  switched?: number
 }
 
 /**
  * Ends a certification. If it passed, or its failures are accepted, the endpoint switches to the candidate in the same
- * transaction.
+ * transaction. `superseded`: the candidate was replaced or dropped meanwhile.
  */
-export async function endCertification(sql: Sql, request: CertificationRequest): Promise<Ended> {
+export async function endCertification(sql: Sql, request: CertificationRequest) {
   const { partnerId, candidate, acceptFailures, requestedBy } = request
   return sql.transaction().execute(async (trx) => {
     const endpoint = await lockEndpoint(trx, partnerId)
+    const endpointId = endpoint.id
     const found = ofRequest(endpoint.certification, request)
-    if (found === undefined) return { result: 'superseded' }
-    const switched = { switched: endpoint.id }
-    if (found.state !== 'running')
-      return { result: found.state, ...(endpoint.candidate === null && switched) }
+    if (found?.state !== 'running') return { endpointId, result: found?.state ?? 'superseded' }
     const passed = new Set(found.checks.flatMap(({ check, result }) => (result === 'passed' ? check : [])))
     const failed = certificationChecks.filter((check) => !passed.has(check))
     const state = failed.length === 0 ? 'passed' : 'failed'
-    const isSwitched = state === 'passed' || acceptFailures
-    if (isSwitched) await switchAsPartner(trx, endpoint, { url: found.url, secretId: candidate })
-    await write(trx, endpoint.id, { ...found, state, finishedAt: new Date().toISOString() })
+    const switched = state === 'passed' || acceptFailures
+    if (switched) await switchAsPartner(trx, endpoint, { url: found.url, secretId: candidate })
+    await write(trx, endpointId, { ...found, state, finishedAt: new Date().toISOString() })
     const { origin } = new URL(found.url)
-    const detail = { candidate, origin, failed_checks: failed, switched: isSwitched }
+    const detail = { candidate, origin, failed_checks: failed, switched }
     const action = 'endpoint.certification_ended'
     await recordAudit(trx, requestedBy, { action, partnerId, detail, outcome: 'done' })
-    return { result: state, ...(isSwitched && switched) }
+    return { endpointId, result: state }
   })
 }

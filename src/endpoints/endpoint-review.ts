@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
 import type { EndpointPauser, EndpointState } from './endpoint-state.ts'
 import { openDeliveries } from './endpoint.ts'
-import { hasNotices, oweForState, unsentNotices } from './notices.ts'
+import { hasNotices, unsentNotices } from './notices.ts'
 
 /** What an endpoint's workflow acts on. */
 export interface EndpointReview {
@@ -25,9 +25,8 @@ export interface EndpointReview {
 /** Whether a row of `endpoints` takes webhooks again, and not all leads were woken. */
 const isWaking = raw<boolean>`(state = 'active' and round <> woken_round)`
 
-/** Reads an endpoint, and owes the notice for its state; `undefined` if it has no URL. */
+/** Reads an endpoint; `undefined` if it has no URL. */
 export async function reviewEndpoint(sql: Sql, endpointId: number): Promise<EndpointReview | undefined> {
-  await oweForState(sql, endpointId)
   const { length: unsent } = await unsentNotices(sql, endpointId)
   const row = await sql
     .selectFrom('endpoints')

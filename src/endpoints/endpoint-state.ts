@@ -28,12 +28,9 @@ export function nextProbeAt(since: number, now: number): number {
 
 /** State, as staff, partners, mails and the Temporal Web UI show it. */
 export const endpointHealths = ['active', 'failing', 'paused'] as const
-/** The latest trouble that partner and staff get a mail about and that is not over. */
-export const endpointIncidents = ['failing', 'paused'] as const
-export type EndpointIncident = (typeof endpointIncidents)[number]
 
 /** What partner and staff get a mail about. */
-export type MailKind = EndpointIncident | 'recovered' | 'url_changed' | 'secret_changed'
+export type MailKind = 'failing' | 'paused' | 'recovered' | 'url_changed' | 'secret_changed'
 
 interface Transition {
   /** `null`: it is active, and its earlier failures no longer count. */
@@ -57,17 +54,15 @@ export const endpointTransitions = {
 
 export type EndpointTransition = keyof typeof endpointTransitions
 
-const OTHER_REASONS = {
+const OTHER_REASONS: Record<string, string> = {
   no_endpoint: 'no URL is registered yet',
   attempts_fail: 'every attempt since then has failed',
-  recovered: 'it accepts webhooks',
 }
 
 export function describeReason(reason: string | null): string {
   if (reason === null) return 'it works'
-  const whys: Record<string, { why: string }> = endpointTransitions
-  const others: Record<string, string> = OTHER_REASONS
-  return whys[reason]?.why ?? others[reason] ?? reason
+  const whys: Record<string, Transition> = endpointTransitions
+  return whys[reason]?.why ?? OTHER_REASONS[reason] ?? reason
 }
 
 /** The outcome of a test request, which is no event. */

@@ -5,8 +5,6 @@ import type { Sql } from '../database/sql.ts'
 import { Partner } from '../partners/partner.ts'
 import type { Certification } from './certification-checks.ts'
 import {
-  type EndpointIncident,
-  endpointIncidents,
   type EndpointPauser,
   endpointPausers,
   type EndpointState,
@@ -38,9 +36,8 @@ export const Endpoint = defineEntity({
     since: instant().defaultRaw('now()'),
     /** The first failure after the last success; null while it works. */
     failingSince: instant().nullable(),
-    /** The first success after it failed, was set or was resumed. */
-    recoveredAt: instant().nullable(),
-    incident: p.text().$type<EndpointIncident>().nullable(),
+    /** Partner and staff were told that it fails or is paused, and not yet that it works again. */
+    incident: p.boolean().default(false),
     /** When its workflow probes it next; null unless the service paused it. */
     nextProbeAt: instant().nullable(),
     /** The number of the URL to certify: the id of its secret, which signs nothing yet. */
@@ -58,26 +55,14 @@ export const Endpoint = defineEntity({
     { name: 'endpoints_state_check', expression: oneOf('state', endpointStates) },
     { name: 'endpoints_paused_by_check', expression: oneOf('paused_by', endpointPausers) },
     { name: 'endpoints_paused_check', expression: "(state = 'paused') = (paused_by is not null)" },
-    { name: 'endpoints_incident_check', expression: oneOf('incident', endpointIncidents) },
     { name: 'endpoints_url_check', expression: "url is not null or state = 'paused'" },
   ],
 })
 
 /** By name: a prepared `*` fails once a migration has added a column. */
 const columns = [
-  ...([
-    'id',
-    'partner_id',
-    'url',
-    'state',
-    'reason',
-    'paused_by',
-    'revision',
-    'round',
-    'woken_round',
-  ] as const),
-  ...(['since', 'failing_since', 'candidate', 'candidate_url', 'certification'] as const),
-  ...(['previous_url', 'previous_secret', 'previous_until'] as const),
+  ...(['id', 'partner_id', 'url', 'state', 'paused_by', 'round', 'woken_round', 'candidate'] as const),
+  ...(['candidate_url', 'certification', 'previous_url', 'previous_secret', 'previous_until'] as const),
 ]
 
 /** A partner's endpoint. */
@@ -115,29 +100,8 @@ export function columnsOf(reason: EndpointTransition) {
     revision: nextRevision,
     since: raw<Date>`clock_timestamp()`,
     next_probe_at: null,
-    ...(pausedBy === null && {
-      round: nextRound,
-      failing_since: null,
-      // only a success ends an incident
-      incident: raw<'failing' | null>`case when incident is not null then 'failing' end`,
-    }),
+    ...(pausedBy === null && { round: nextRound, failing_since: null }),
   }
-}
-
-/** Pauses or resumes a partner's endpoint. Returns the endpoint's id; `undefined` when it has no URL. */
-export async function pauseOrResume(
-  sql: Sql,
-  partnerId: number,
-  reason: 'staff' | 'resumed' | 'partner' | 'resumed_by_partner',
-): Promise<number | undefined> {
-  const endpoint = await sql
-    .updateTable('endpoints')
-    .set(columnsOf(reason))
-    .where('partner_id', '=', partnerId)
-    .where('url', 'is not', null)
-    .returning('id')
-    .executeTakeFirst()
-  return endpoint?.id
 }
 
 /** Resumes an endpoint that accepted a probe, unless it was changed, paused or resumed meanwhile. */

@@ -11,8 +11,6 @@ export interface EndpointSettings {
   endpointRequests: EndpointRequests
   /** Allows endpoints at loopback and private addresses. */
   allowPrivateNetwork: boolean
-  /** The addresses and networks that webhooks come from, as the deployment promises; none if it promises nothing. */
-  egressAddresses: readonly string[]
 }
 
 /** The routes pick from these. */

@@ -1,50 +1,34 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
-import { sql as raw } from 'kysely'
-import { z } from 'zod'
 import type { Sql } from '../database/sql.ts'
 import { ApiError, noObject } from '../http/errors.ts'
 import { operation } from '../http/operation.ts'
-import { strictBody, success } from '../http/schemas.ts'
-import { describeReason } from './endpoint-state.ts'
-import { endpointView, exampleView, viewOf } from './endpoint-view.ts'
-import { pauseOrResume } from './endpoint.ts'
+import { endpointTransitions } from './endpoint-state.ts'
+import { emptyBody, endpointResponse, viewOf } from './endpoint-view.ts'
+import { columnsOf, type LockedEndpoint } from './endpoint.ts'
+import { oweNotice } from './notices.ts'
 import { changeOwnEndpoint, type EndpointDependencies, requireUrl } from './own-endpoint.ts'
 
-const tags: ['Endpoint'] = ['Endpoint']
-const shared = {
-  tags,
-  body: strictBody({}).describe('Empty.'),
-  bodyExamples: { nothing: {} },
-  response: z.object({ success, data: endpointView }),
-}
 const errors = [noObject(), new ApiError('NO_ENDPOINT')]
 
 const pauseSchema = operation({
-  ...shared,
   operationId: 'pauseEndpoint',
+  tags: ['Endpoint'],
   summary: 'Pause your endpoint',
   description:
     'Holds all webhooks until you call resume-endpoint. Nothing is lost, and nothing is tried meanwhile. Pausing a paused endpoint keeps it paused.',
-  responseDescription: 'The endpoint is paused.',
-  responseExamples: {
-    paused: {
-      success: true,
-      data: { ...exampleView, health: 'paused', reason: describeReason('partner') },
-    },
-  },
+  ...emptyBody,
+  ...endpointResponse,
   errors,
 })
 
 const resumeSchema = operation({
-  ...shared,
   operationId: 'resumeEndpoint',
+  tags: ['Endpoint'],
   summary: 'Resume your endpoint',
   description:
-    'Sends webhooks again, held ones first and in order. It ends a pause by you or by the service; a pause by our staff is ended by our staff. Webhooks that failed and wait for their next attempt are all tried now. If none waits, or they are already being sent, nothing changes.',
-  responseDescription: 'Held webhooks are being sent.',
-  responseExamples: {
-    resumed: { success: true, data: { ...exampleView, reason: describeReason('resumed_by_partner') } },
-  },
+    'Sends webhooks again, held ones first and in order. It ends a pause by you or by the service; a pause by our staff is ended by our staff. Webhooks that failed and wait for their next attempt are all tried now. If they are already being sent, nothing changes.',
+  ...emptyBody,
+  ...endpointResponse,
   errors: [...errors, new ApiError('PAUSED_BY_STAFF')],
 })
 
@@ -52,46 +36,44 @@ type Options = Pick<EndpointDependencies, 'sql' | 'startEndpoint'>
 
 /** POST /pause-endpoint and POST /resume-endpoint (extensions). Only staff resume what staff paused. */
 export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, { sql, startEndpoint }) => {
-  app.post('/pause-endpoint', {
-    schema: pauseSchema,
-    handler: async (request) => {
-      const { partnerId } = request
-      const paused = await changeOwnEndpoint(sql, request, 'endpoint.pause', async (trx, endpoint) => {
-        requireUrl(endpoint)
-        const isByPerson = endpoint.paused_by === 'staff' || endpoint.paused_by === 'partner'
-        if (isByPerson) return { audit: null }
-        return { audit: {}, id: await pauseOrResume(trx, partnerId, 'partner') }
-      })
-      // its workflow sends the mail
-      if (paused.id !== undefined) startEndpoint(paused.id)
-      return { success: true as const, data: await viewOf(sql, partnerId) }
-    },
-  })
-
-  app.post('/resume-endpoint', {
-    schema: resumeSchema,
-    handler: async (request) => {
-      const { partnerId } = request
-      const resumed = await changeOwnEndpoint(sql, request, 'endpoint.resume', async (trx, endpoint) => {
-        requireUrl(endpoint)
-        if (endpoint.paused_by === 'staff') throw new ApiError('PAUSED_BY_STAFF')
-        const isActive = endpoint.state === 'active'
-        const isWaking = isActive && endpoint.round !== endpoint.woken_round
-        const isFailing = endpoint.failing_since !== null || (isActive && (await hasRetries(trx, partnerId)))
-        if (isWaking || (isActive && !isFailing)) return { audit: null }
-        return { audit: {}, id: await pauseOrResume(trx, partnerId, 'resumed_by_partner') }
-      })
-      if (resumed.id !== undefined) startEndpoint(resumed.id)
-      return { success: true as const, data: await viewOf(sql, partnerId) }
-    },
+  const call = (name: 'pause' | 'resume', reason: 'partner' | 'resumed_by_partner', isSo: IsSo) =>
+    app.post(`/${name}-endpoint`, {
+      schema: name === 'pause' ? pauseSchema : resumeSchema,
+      handler: async (request) => {
+        const { partnerId } = request
+        const { id } = await changeOwnEndpoint(sql, request, `endpoint.${name}`, async (trx, endpoint) => {
+          requireUrl(endpoint)
+          if (isSo(endpoint)) return { audit: null }
+          return { audit: {}, id: await pauseOrResume(trx, partnerId, reason) }
+        })
+        // its workflow sends the mail, and wakes the leads
+        if (id !== undefined) startEndpoint(id)
+        return { success: true as const, data: await viewOf(sql, partnerId) }
+      },
+    })
+  call('pause', 'partner', ({ paused_by: by }) => by === 'staff' || by === 'partner')
+  call('resume', 'resumed_by_partner', ({ paused_by: by, round, woken_round: woken }) => {
+    if (by === 'staff') throw new ApiError('PAUSED_BY_STAFF')
+    return by === null && round !== woken
   })
 }
 
-/** Whether webhooks of a partner failed and wait for their next attempt. */
-async function hasRetries(trx: Sql, partnerId: number): Promise<boolean> {
-  const { rows } = await raw`
-    select from deliveries d join endpoints e on e.partner_id = d.partner_id
-    where d.partner_id = ${partnerId} and d.state = 'pending' and d.round = e.round
-      and d.next_attempt_at > clock_timestamp() limit 1`.execute(trx)
-  return rows.length > 0
+/** Whether an endpoint is as the call wants it already. */
+type IsSo = (endpoint: LockedEndpoint) => boolean
+
+/** Pauses or resumes a partner's endpoint. Returns the endpoint's id; `undefined` when it has no URL. */
+export async function pauseOrResume(
+  trx: Sql,
+  partnerId: number,
+  reason: 'staff' | 'resumed' | 'partner' | 'resumed_by_partner',
+): Promise<number | undefined> {
+  const endpoint = await trx
+    .updateTable('endpoints')
+    .set(columnsOf(reason))
+    .where('partner_id', '=', partnerId)
+    .where('url', 'is not', null)
+    .returning('id')
+    .executeTakeFirst()
+  if (endpoint && endpointTransitions[reason].pausedBy !== null) await oweNotice(trx, partnerId, 'paused')
+  return endpoint?.id
 }

@@ -1,16 +1,15 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import type { Sql } from '../database/sql.ts'
 import { ApiError, invalidRequest } from '../http/errors.ts'
 import { integer } from '../http/fields.ts'
 import { answerOnce, keyedOperation } from '../http/idempotency.ts'
 import { operation } from '../http/operation.ts'
-import { EXAMPLE_SECRET, strictBody, success } from '../http/schemas.ts'
+import { strictBody } from '../http/schemas.ts'
 import { type SealAt, sealing } from '../seal.ts'
 import { HOUR_MS } from '../values.ts'
 import { generateSecret } from '../webhooks/signature.ts'
-import { type EndpointView, endpointWithSecret, exampleView, viewOf } from './endpoint-view.ts'
+import { type EndpointView, responseWithSecret, viewOf } from './endpoint-view.ts'
 import type { LockedEndpoint } from './endpoint.ts'
 import { oweNotice } from './notices.ts'
 import { changeOwnEndpoint, type EndpointDependencies, requireUrl } from './own-endpoint.ts'
@@ -61,9 +60,7 @@ const schema = operation({
       .describe('For how many hours the previous secret also signs; 24 by default.'),
   }),
   bodyExamples: { default: {}, at_once: { overlap_hours: 0 } },
-  response: z.object({ success, data: endpointWithSecret }),
-  responseDescription: 'The new secret.',
-  responseExamples: { rotated: { success: true, data: { ...exampleView, secret: EXAMPLE_SECRET } } },
+  ...responseWithSecret,
   errors: [
     invalidRequest({ field: 'overlap_hours', problem: 'must be at least 0' }),
     new ApiError('NO_ENDPOINT'),

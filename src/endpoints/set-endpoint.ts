@@ -5,10 +5,10 @@ import type { Sql } from '../database/sql.ts'
 import { ApiError, invalidPayload, invalidRequest } from '../http/errors.ts'
 import { keyedOperation } from '../http/idempotency.ts'
 import { operation } from '../http/operation.ts'
-import { EXAMPLE_SECRET, strictBody, success } from '../http/schemas.ts'
+import { strictBody } from '../http/schemas.ts'
 import type { SealAt } from '../seal.ts'
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
-import { endpointWithSecret, exampleView } from './endpoint-view.ts'
+import { responseWithSecret } from './endpoint-view.ts'
 import type { EndpointDependencies } from './own-endpoint.ts'
 import { answerWithNewSecret } from './rotate-endpoint-secret.ts'
 import { addSecret } from './secrets.ts'
@@ -31,18 +31,7 @@ const schema = operation({
     'url is required',
   ),
   bodyExamples: { url: { url: 'https://lender.example.com/webhooks' } },
-  response: z.object({ success, data: endpointWithSecret }),
-  responseDescription: 'The candidate is stored.',
-  responseExamples: {
-    next: {
-      success: true,
-      data: {
-        ...exampleView,
-        candidate: { url: 'https://lender.example.com/v2/webhooks', requested_at: '2026-03-09 10:00:00' },
-        secret: EXAMPLE_SECRET,
-      },
-    },
-  },
+  ...responseWithSecret,
   errors: [
     invalidRequest({ field: 'url', problem: 'must be a string' }),
     new ApiError('SECRET_REPLACED'),

@@ -4,15 +4,15 @@ import { sealing } from '../seal.ts'
 import { type Answer, fields } from '../staff/answer.ts'
 import { overlapOption, partnerArgument } from '../staff/arguments.ts'
 import type { Run, StaffContext } from '../staff/context.ts'
-import { failureOf, Refusal } from '../staff/refusal.ts'
+import { Refusal } from '../staff/refusal.ts'
 import { formatTimestamp } from '../values.ts'
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
 import { generateSecret } from '../webhooks/signature.ts'
 import { viewOf } from './endpoint-view.ts'
 import { createEndpointRequests } from './endpoint-workflows.ts'
-import { findEndpoint, lockEndpoint, pauseOrResume } from './endpoint.ts'
+import { findEndpoint, lockEndpoint } from './endpoint.ts'
+import { pauseOrResume } from './pause-endpoint.ts'
 import { rotateSecret } from './rotate-endpoint-secret.ts'
-import { currentSecret } from './secrets.ts'
 import { setEndpoint } from './switch-endpoint.ts'
 
 export function addEndpointCommands(program: Command, run: Run): void {
@@ -51,18 +51,18 @@ export async function set(
   if ((wanted !== undefined) === previous) throw new Refusal('Name a URL, or --previous without one.')
   const name = await requirePartner(context.sql, partner)
   const to = previous ? await previousOf(context, partner) : { url: checked(context, wanted ?? '') }
-  const before = await findEndpoint(context.sql, partner)
-  // an endpoint that has a secret keeps it, and staff need no key to seal another
-  const isFirst = (await currentSecret(context.sql, before.id)) === undefined
   const made = generateSecret()
-  const secret = sealing(made, isFirst ? await context.encryptionKeys() : [])
+  const secret = sealing(made, await context.encryptionKeys())
   // paths and queries of webhook URLs can hold passwords
   const detail = { origin: new URL(to.url).origin, from_now: fromNow, previous }
-  const action = { action: 'endpoint.set', partnerId: partner, detail }
-  const { id, secretIsNew, canceled } = await context.act(action, async () => {
-    const how = { ...to, secret, fromNow, isTold: true }
-    const result = await setEndpoint(context.sql, partner, how)
-    return { result, detail: { canceled: result.canceled } }
+  const { id, secretIsNew, canceled } = await context.change(async ({ sql, audit }) => {
+    const result = await setEndpoint(sql, partner, { ...to, secret, fromNow, isTold: true })
+    await audit({
+      action: 'endpoint.set',
+      partnerId: partner,
+      detail: { ...detail, canceled: result.canceled },
+    })
+    return result
   })
   const shown = secretIsNew
     ? `Its signing secret, shown only once:\n\n  ${made}`
@@ -94,34 +94,25 @@ function checked({ config }: StaffContext, url: string): string {
   const { ENVIRONMENT: environment, WEBHOOK_ALLOW_PRIVATE_NETWORK: allowPrivateNetwork } = config
   const fault = checkEndpointUrl(url, { environment, allowPrivateNetwork })
   if (fault === null) return url
-  const isPrivate = fault.errorCode === 'blocked_address' && environment === 'sandbox'
-  const also = isPrivate
-    ? '; for development on one machine, set WEBHOOK_ALLOW_PRIVATE_NETWORK=true here as well as for API and worker'
-    : ''
-  throw new Refusal(`This URL cannot be an endpoint: ${fault.hint}${also}.`)
+  throw new Refusal(`This URL cannot be an endpoint: ${fault.hint}.`)
 }
 
 /**
- * Starts the workflow that wakes the leads. If Temporal is away, the comparison starts it later: an error here must not hide
- * what is already committed, nor the secret that is shown only once.
+ * Starts the workflow that wakes the leads and sends the mails. If Temporal is away, the comparison starts it later: an error
+ * here must not hide what is committed, nor the secret that is shown only once.
  */
-async function startWaking({ startEndpoint, temporal }: StaffContext, endpointId: number): Promise<string> {
-  try {
-    await startEndpoint(endpointId)
-    return 'Webhooks that wait are now sent in order.'
-  } catch (error) {
-    const { message } = failureOf(error, temporal.address)
-    return `Webhooks are sent once Temporal is back and a worker runs. ${message}`
-  }
-}
+const startWaking = ({ startEndpoint }: StaffContext, endpointId: number): Promise<string> =>
+  startEndpoint(endpointId).then(
+    () => 'Webhooks that wait are now sent in order.',
+    () => 'Webhooks that wait are sent once Temporal is back and a worker runs.',
+  )
 
 export async function showEndpoint({ sql }: StaffContext, partner: number) {
   const name = await requirePartner(sql, partner)
   const view = await viewOf(sql, partner)
-  const { recent_attempts: recent, last_error: error, oldest_waiting: oldest, candidate } = view
+  const { last_error: error } = view
   const { id, previous_url, previous_until } = await findEndpoint(sql, partner)
   const previous = previous_until !== null && previous_until > new Date() ? previous_url : null
-  const share = recent.success_rate === null ? '-' : `${Number((recent.success_rate * 100).toFixed(2))}%`
   return {
     json: { partner_id: partner, endpoint_id: id, ...view, previous_url: previous },
     text: fields({
@@ -130,15 +121,11 @@ export async function showEndpoint({ sql }: StaffContext, partner: number) {
       health: `${view.health}: ${view.reason}`,
       since: view.since,
       'open webhooks': view.open_deliveries,
-      'recent attempts': `${recent.count}, accepted ${share}, p95 ${recent.duration_p95_ms ?? '-'} ms`,
       'last success': view.last_success_at,
       'last error': error && `${error.at}: ${error.hint ?? error.error_code}`,
-      'oldest waiting':
-        oldest &&
-        `${oldest.event_name} of lead ${oldest.lead_id} since ${oldest.waiting_since}, ${oldest.event_id}`,
       'next attempt': view.next_attempt_at,
       'next probe': view.next_probe_at,
-      'to be certified': candidate?.url,
+      'to be certified': view.candidate?.url,
       'previous URL': previous,
     }),
   }
@@ -155,22 +142,16 @@ export async function rotate(context: StaffContext, partner: number, { overlap }
     await audit({ action: 'endpoint.rotate_secret', partnerId: partner, detail })
     return endpoint.id
   })
-  // which sends the mail; if it does not start, the comparison starts it
-  await context.startEndpoint(endpointId).catch(() => undefined)
+  await startWaking(context, endpointId)
   const until = new Date(Date.now() + overlap)
-  const previous =
-    overlap === 0
-      ? 'The previous secret no longer signs.'
-      : `The previous secret also signs until ${formatTimestamp(until)} UTC.`
   return {
     json: { partner_id: partner, secret, previous_expires_at: until },
-    text: `The new signing secret of ${name}, shown only once:\n\n  ${secret}\n\n${previous}`,
+    text: `The new signing secret of ${name}, shown only once:\n\n  ${secret}\n\nThe previous secret also signs until ${formatTimestamp(until)} UTC.`,
   }
 }
 
 export async function pause(context: StaffContext, partner: number) {
-  const id = await change(context, partner, 'endpoint.pause', 'staff')
-  await context.startEndpoint(id).catch(() => undefined)
+  await startWaking(context, await change(context, partner, 'endpoint.pause', 'staff'))
   return {
     json: { partner_id: partner, state: 'paused' },
     text: `Webhooks of partner ${partner} are held until "endpoint resume ${partner}".`,
@@ -178,10 +159,10 @@ export async function pause(context: StaffContext, partner: number) {
 }
 
 export async function resume(context: StaffContext, partner: number) {
-  const id = await change(context, partner, 'endpoint.resume', 'resumed')
+  const woken = await startWaking(context, await change(context, partner, 'endpoint.resume', 'resumed'))
   return {
     json: { partner_id: partner, state: 'active' },
-    text: `Resumed the endpoint of partner ${partner}. ${await startWaking(context, id)} See "endpoint show ${partner}".`,
+    text: `Resumed the endpoint of partner ${partner}. ${woken} See "endpoint show ${partner}".`,
   }
 }
 
@@ -207,10 +188,9 @@ const withoutUrl = (partner: number) =>
 export async function test(context: StaffContext, partner: number) {
   await requirePartner(context.sql, partner)
   const { id, url } = await findEndpoint(context.sql, partner)
-  if (url === null) throw withoutUrl(partner)
   const requests = createEndpointRequests(context.client)
   const outcome = await context.act({ action: 'endpoint.test', partnerId: partner }, async () => {
-    const result = await requests.ping(id)
+    const result = url === null ? null : await requests.ping(id)
     if (result === null) throw withoutUrl(partner)
     return { result, detail: { webhook_id: result.webhook_id, ok: result.ok, status: result.status } }
   })

@@ -1,6 +1,6 @@
 import { sql as raw, type UpdateObject } from 'kysely'
 import type { Tables } from '../database/orm.ts'
-import type { Sql } from '../database/sql.ts'
+import { inTransaction, type Sql } from '../database/sql.ts'
 import { cancelOpen } from '../deliveries/delivery.ts'
 import type { SealAt } from '../seal.ts'
 import { columnsOf, type LockedEndpoint, lockEndpoint, nextRevision, nextRound } from './endpoint.ts'
@@ -68,7 +68,7 @@ export async function setEndpoint(
   partnerId: number,
   { url, secret, secretId, fromNow = false, isTold = false }: Wanted,
 ): Promise<{ id: number; secretIsNew: boolean; canceled: number }> {
-  return sql.transaction().execute(async (trx) => {
+  return inTransaction(sql, async (trx) => {
     const canceled = fromNow ? await cancelOpen(trx, partnerId) : 0
     const endpoint = await lockEndpoint(trx, partnerId)
     const known = secretId ?? (await currentSecret(trx, endpoint.id))

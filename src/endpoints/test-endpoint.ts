@@ -2,7 +2,8 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { ApiError, noObject, unavailable } from '../http/errors.ts'
 import { operation } from '../http/operation.ts'
-import { errorCode, httpStatus, strictBody, success } from '../http/schemas.ts'
+import { errorCode, httpStatus, success } from '../http/schemas.ts'
+import { emptyBody } from './endpoint-view.ts'
 import { changeOwnEndpoint, type EndpointDependencies, requireUrl } from './own-endpoint.ts'
 
 const testRequest = z
@@ -22,8 +23,7 @@ const schema = operation({
   summary: 'Send a test request to your endpoint',
   description:
     'Sends one signed request of type `endpoint.ping` to your endpoint, even while it is paused, and returns how it responded. It is not an event: it appears in no history and is not retried. Called while one is under way, it returns the response to that one.',
-  body: strictBody({}).describe('Empty.'),
-  bodyExamples: { nothing: {} },
+  ...emptyBody,
   response: z.object({ success, data: testRequest }),
   responseDescription: 'How your endpoint responded.',
   responseExamples: {

@@ -1,6 +1,6 @@
 import type { Environment } from '../values.ts'
 import type { Sql } from '../database/sql.ts'
-import type { ResendWebhook } from '../deliveries/resends.ts'
+import type { Resender } from '../deliveries/resends.ts'
 import type { ReferralState } from '../leads/referral-state.ts'
 import type { WebhookBody } from '../leads/new-lead.ts'
 import type { Referrals } from '../leads/referrals.ts'
@@ -15,5 +15,5 @@ export interface RouteDependencies {
   closeLead: Referrals['close']
   /** Starts an endpoint's workflow, without waiting; if that fails, the comparison does. */
   startEndpoint: (endpointId: number) => void
-  resendWebhook: ResendWebhook
+  resendWebhook: Resender['resend']
 }

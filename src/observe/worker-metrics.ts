@@ -99,10 +99,6 @@ const backlogGauges: Record<Exclude<keyof Backlog, 'endpoints'>, [name: string, 
   due: ['referrals_deliveries_due', 'Webhooks that should be sent now'],
   held: ['referrals_deliveries_held', 'Open webhooks to paused endpoints'],
   oldestDueSeconds: ['referrals_delivery_oldest_due_seconds', 'How long the oldest due webhook has been due'],
-  oldestUndeliveredSeconds: [
-    'referrals_delivery_oldest_undelivered_seconds',
-    'Age of the oldest open webhook',
-  ],
   oldestUnstartedSeconds: [
     'referrals_lead_oldest_unstarted_seconds',
     'How long the oldest lead has had no workflow',

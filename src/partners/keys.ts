@@ -82,42 +82,31 @@ export async function findKeyOwner(sql: Sql, hash: string): Promise<KeyOwner> {
  * Issues a key, and lets the partner's other valid keys expire after `overlapMs`. Runs in the caller's transaction;
  * concurrent rotations of a partner take turns.
  *
- * @returns the new key, and the ids of the keys that expire by `expiresAt`.
+ * @returns the new key, and the ids of the keys that expire.
  */
 export async function rotateKeys(em: Em, partnerId: number, environment: Environment, overlapMs: number) {
   const sql = sqlOf({ em })
   await sql.selectFrom('partners').select('id').where('id', '=', partnerId).forUpdate().execute()
-  const { expiresAt } = await sql
-    .selectNoFrom(raw<Date>`clock_timestamp() + ${overlapMs} * interval '1 millisecond'`.as('expiresAt'))
-    .executeTakeFirstOrThrow()
+  const expiresAt = raw<Date>`least(expires_at, clock_timestamp() + ${overlapMs} * interval '1 millisecond')`
   const expiring = await sql
     .updateTable('api_keys')
-    .set({ expires_at: raw<Date>`least(expires_at, ${expiresAt})` })
+    .set({ expires_at: expiresAt })
     .where('partner_id', '=', partnerId)
     .where(isValidKey)
     .returning('id')
     .execute()
   const issued = await issueKey(em, partnerId, environment)
-  return { ...issued, expiresAt, expiring: expiring.map((row) => row.id) }
+  return { ...issued, expiring: expiring.map((row) => row.id) }
 }
 
-/**
- * Revokes a key, given its id or the key itself.
- *
- * @returns whose it is, and whether it was already revoked; `undefined` when there is no such key.
- */
+/** Revokes a key, given its id or the key itself; `undefined` when there is none. One that is revoked keeps its date. */
 export async function revokeKey(sql: Sql, key: number | string) {
-  const row = await sql
-    .selectFrom('api_keys')
-    .select(['id', 'partner_id as partnerId', 'revoked_at'])
+  return sql
+    .updateTable('api_keys')
+    .set({ revoked_at: raw<Date>`coalesce(revoked_at, clock_timestamp())` })
     .where((eb) => (typeof key === 'number' ? eb('id', '=', key) : eb('hash', '=', hashOf(key))))
-    .forUpdate()
+    .returning(['id', 'partner_id as partnerId', 'revoked_at as revokedAt'])
     .executeTakeFirst()
-  if (row === undefined) return undefined
-  const { id, partnerId, revoked_at: before } = row
-  const revokedAt = before ?? new Date()
-  await sql.updateTable('api_keys').set({ revoked_at: revokedAt }).where('id', '=', id).execute()
-  return { id, partnerId, revokedAt, already: before !== null }
 }
 
 /** A partner's keys, oldest first. */

@@ -138,14 +138,15 @@ export async function issue(context: StaffContext, partner: number) {
 export async function rotate(context: StaffContext, partner: number, { overlap }: { overlap: number }) {
   const name = await requirePartner(context.sql, partner)
   const environment = context.config.ENVIRONMENT
-  const { id, key, expiring, expiresAt } = await context.change(async ({ em, audit }) => {
+  const { id, key, expiring } = await context.change(async ({ em, audit }) => {
     const rotated = await rotateKeys(em, partner, environment, overlap)
     const detail = { key_id: rotated.id, expiring: rotated.expiring, overlap_seconds: overlap / 1000 }
     await audit({ action: 'key.rotate', partnerId: partner, detail })
     return rotated
   })
-  const others = `Other keys (${expiring.join(', ') || 'none'}) expire by ${formatTimestamp(expiresAt)} UTC.`
-  const ends = { expiring_key_ids: expiring, others_expire_at: expiresAt }
+  const until = new Date(Date.now() + overlap)
+  const others = `Other keys (${expiring.join(', ') || 'none'}) expire by ${formatTimestamp(until)} UTC.`
+  const ends = { expiring_key_ids: expiring, others_expire_at: until }
   return {
     json: { partner_id: partner, key_id: id, key, environment, ...ends },
     text: `${shownOnce({ id, key }, name)}\n\n${others}`,
@@ -158,20 +159,16 @@ function shownOnce({ id, key }: { id: number; key: string }, name: string): stri
 
 export async function revoke(context: StaffContext, named: string) {
   const key = /^[1-9]\d{0,8}$/.test(named) ? Number(named) : named
-  const { id, partnerId, revokedAt, already } = await context.change(async ({ sql, audit }) => {
+  const { id, partnerId, revokedAt } = await context.change(async ({ sql, audit }) => {
     const found = await revokeKey(sql, key)
     if (found === undefined)
       throw new Refusal('There is no such key: use its id (see "key list PARTNER") or the whole key.')
-    if (!found.already)
-      await audit({ action: 'key.revoke', partnerId: found.partnerId, detail: { key_id: found.id } })
+    await audit({ action: 'key.revoke', partnerId: found.partnerId, detail: { key_id: found.id } })
     return found
   })
-  const hasAnother = (await listKeys(context.sql, partnerId)).some(({ state }) => state === 'valid')
-  const when = already ? `at ${formatTimestamp(revokedAt)} UTC` : 'and stops working within a second'
-  const noneLeft = ` The partner has no other that works. To issue one: npm run staff -- key issue ${partnerId}`
   return {
-    json: { key_id: id, partner_id: partnerId, revoked_at: revokedAt, already_revoked: already },
-    text: `Key ${id} of partner ${partnerId} was revoked ${when}.${hasAnother ? '' : noneLeft}`,
+    json: { key_id: id, partner_id: partnerId, revoked_at: revokedAt },
+    text: `Key ${id} of partner ${partnerId} is revoked and stops working within a second. To issue another: npm run staff -- key issue ${partnerId}`,
   }
 }
 

@@ -3,7 +3,7 @@ import type { Config, TemporalSettings } from '../config.ts'
 import { remembered, requireDeployment } from '../database/deployment.ts'
 import { backgroundPatience, connect } from '../database/orm.ts'
 import { type Em, type Sql, sqlOf } from '../database/sql.ts'
-import { createResends } from '../deliveries/resends.ts'
+import { createResender } from '../deliveries/resends.ts'
 import { createEndpointStarter } from '../endpoints/endpoint-workflows.ts'
 import { createReferrals } from '../leads/referrals.ts'
 import { compareKeys, lackingKeys } from '../seal.ts'
@@ -64,6 +64,7 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     if (given === undefined) throw new Refusal(NO_KEY)
     return { given, ...(await compareKeys(sql, given)) }
   }
+  const referrals = createReferrals({ client, sql, callLimitMs: TEMPORAL_LIMIT_MS })
   return {
     config,
     sql,
@@ -73,9 +74,9 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     temporal: { address: temporal.connectionOptions.address, namespace: temporal.namespace },
     /** Rejects when the Temporal namespace is another deployment's. Calls about one workflow check that themselves. */
     requireOwnNamespace: guard,
-    referrals: createReferrals({ client, sql, callLimitMs: TEMPORAL_LIMIT_MS }),
+    referrals,
     startEndpoint: createEndpointStarter(client),
-    resends: createResends(client),
+    resends: createResender(client, referrals),
     /** To open what is sealed; rejects when a key is missing under which data is stored. */
     openingKeys: async (): Promise<readonly Buffer[]> => {
       const { given, remedy } = await compared()

@@ -31,20 +31,11 @@ const CODES = [
   ['connection_refused', /^ECONNREFUSED$/],
   ['connection_reset', /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/],
   ['unreachable', /^(?:EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/],
-  ['tls_error', /^(?:ERR_SSL_|ERR_TLS_|CERT_|UNABLE_TO_|EPROTO$)/],
+  ['tls_error', /^(?:ERR_SSL_|ERR_TLS_|EPROTO$)/],
   ['invalid_response', /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES|ERR_ASSERTION$)/],
 ] as const
 
-const CERTIFICATE_HINTS: Record<string, string> = {
-  CERT_HAS_EXPIRED: 'has expired: renew it',
-  CERT_NOT_YET_VALID: 'is not valid yet: check its dates',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'is for another host name: install one for this name',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'is self-signed: install one from a public authority',
-  SELF_SIGNED_CERT_IN_CHAIN: 'is from a private authority: install one from a public authority',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'comes without its intermediate certificates: install the full chain',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-    'is from an unknown authority: install one from a public authority, with the full chain',
-}
+const CERTIFICATE = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/
 
 const diagnosis = (errorCode: keyof typeof HINTS, hint = HINTS[errorCode]): Diagnosis => ({ errorCode, hint })
 
@@ -67,9 +58,11 @@ function causeOf(error: unknown): Diagnosis {
   if (error instanceof BlockedAddressError) return diagnosis('blocked_address')
   if (error instanceof LookupError) return diagnosis('dns_error')
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return diagnoseTimeout(false)
-  const certificate = CERTIFICATE_HINTS[code]
-  if (certificate !== undefined)
-    return diagnosis('tls_error', `the TLS certificate of your endpoint ${certificate}`)
+  if (CERTIFICATE.test(code))
+    return diagnosis(
+      'tls_error',
+      `the TLS certificate of your endpoint is not valid (${code.toLowerCase().replaceAll('_', ' ')}): install one for its host name from a public authority, with the full chain`,
+    )
   // its code is that of a reset
   if (message.includes('before secure TLS connection')) return diagnosis('tls_error')
   if (name === 'HTTPParserError' || message === 'bad upgrade') return diagnosis('invalid_response')

@@ -2,11 +2,12 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@j
 
 import { ApplicationFailure } from '@temporalio/common'
 import { sql as raw } from 'kysely'
+import { AFTER_ALL, findDeliveries, nextText } from '../../src/deliveries/list-deliveries.ts'
 import { requestAttempt } from '../../src/deliveries/resends.ts'
 import { LEASE_MS } from '../../src/deliveries/delivery-states.ts'
 import { RETRY_DELAYS_MS } from '../../src/deliveries/retry-schedule.ts'
 import { prepareDelivering } from '../support/delivering.ts'
-import { putEndpoints } from '../support/endpoint-states.ts'
+import { pauseEndpoint, putEndpoints, resumeEndpoint } from '../support/endpoint-states.ts'
 
 describe('delivering a webhook', () => {
   type Delivering = Awaited<ReturnType<typeof prepareDelivering>>
@@ -151,6 +152,8 @@ describe('delivering a webhook', () => {
     expect(await attempts()).toEqual([])
     const damaged = expect.stringMatching(/^a stored value under the key [0-9a-f]{8} was changed/)
     expect(await delivery()).toMatchObject({ state: 'pending', failures: 0, lease: null, fault: damaged })
+    const [listed] = await findDeliveries(sql, { leadId, before: AFTER_ALL, limit: 1 })
+    expect(nextText(listed!)).toEqual(damaged)
     expect((await endpointRow()).failing_since).toBeNull()
     expect(noticed).toEqual([damaged])
     await secrets()
@@ -158,6 +161,40 @@ describe('delivering a webhook', () => {
       .execute()
     expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
     expect((await delivery()).fault).toBeNull()
+  })
+
+  it('owes one mail that the endpoint fails, and one that it works again once nothing fails any more', async () => {
+    await sql.deleteFrom('notices').execute()
+    await sql.updateTable('endpoints').set({ incident: false }).execute()
+    const others = sql.updateTable('deliveries').where('lead_id', '<>', leadId)
+    await others.where('state', '=', 'pending').set({ state: 'canceled', settled_at: new Date() }).execute()
+    const owed = async () => {
+      const notices = await sql.selectFrom('notices').select('kind').orderBy('id').execute()
+      await sql
+        .updateTable('notices')
+        .set({ sent_at: raw<Date>`now()` })
+        .execute()
+      return notices.map(({ kind }) => kind)
+    }
+    const takeAnother = async () => deliver(await commitLead(), 1, 'scheduled')
+    answering(500)
+    for (let failure = 1; failure <= 5; failure += 1) {
+      await refusal()
+      await makeDue()
+    }
+    expect(await owed()).toEqual(['failing'])
+    answering(200)
+    await takeAnother()
+    expect(await owed()).toEqual(['failing'])
+    await deliver(leadId, 1, 'scheduled')
+    await takeAnother()
+    expect(await owed()).toEqual(['failing', 'recovered'])
+    await pauseEndpoint(sql, partnerId)
+    await resumeEndpoint(sql, partnerId)
+    expect(await owed()).toEqual(['failing', 'recovered', 'paused'])
+    await takeAnother()
+    await takeAnother()
+    expect(await owed()).toEqual(['failing', 'recovered', 'paused', 'recovered'])
   })
 
   it('pauses the endpoint at 410 and keeps the delivery', async () => {

@@ -147,30 +147,10 @@ describe('what get-deliveries shows of an attempt', () => {
     )
   })
 
-  it('is of the partner’s own webhooks, one at a time', async () => {
+  it('is of the partner’s own webhooks', async () => {
     const leadId = await leads.start()
-    const eventId = await firstEvent(leadId)
-    const stranger = await service.addPartner()
-    const refusal = (status: number, message: string) => ({
-      status,
-      body: { success: false, error: { message: expect.stringContaining(message) } },
-    })
-    expect(await ask({ event_id: eventId }, stranger)).toMatchObject(refusal(404, 'Event not found.'))
-    expect(await ask({ event_id: 'evt_1' })).toMatchObject(refusal(404, 'Event not found.'))
-    for (const other of [{ lead_id: leadId }, { states: ['pending'] }, { after: eventId }])
-      expect(await ask({ event_id: eventId, ...other })).toMatchObject(
-        refusal(400, 'event_id is of one webhook'),
-      )
-    await service.referrals.signal(leadId, 'client_engaged_in_chat')
-    const unsent = await until(async () => {
-      const event = await service.sql
-        .selectFrom('lead_events')
-        .select('id')
-        .where('lead_id', '=', leadId)
-        .where('event_name', '=', 'client_engaged_in_chat')
-        .executeTakeFirst()
-      return event ?? false
-    })
-    expect(await ask({ event_id: unsent.id })).toMatchObject(refusal(400, 'not sent as a webhook'))
+    const event_id = await firstEvent(leadId)
+    const foreign = await ask({ event_id }, await service.addPartner())
+    expect(foreign).toMatchObject({ status: 404, body: { error: { code: 'NOT_FOUND' } } })
   })
 })

@@ -29,7 +29,6 @@ const HELD = { kind: 'held' }
 const LEASED = { kind: 'wait', why: 'leased', forMs: 1000 }
 const NOT_DUE = { kind: 'wait', why: 'not_due', forMs: 7000 }
 const settled = (state: string) => ({ kind: 'settled', state })
-const forget = (state: string) => ({ kind: 'forget', state })
 const fail = (failures: number, forMs: number) => ({ kind: 'fail', failures, forMs })
 
 describe('the next attempt of a delivery', () => {
@@ -39,8 +38,8 @@ describe('the next attempt of a delivery', () => {
     ['is not made once it is given up', 'probe', GIVEN_UP, settled('given_up')],
     ['waits while another holds the lease', 'scheduled', { isLeased: true }, LEASED],
     ['waits for the lease as a resend', 'resend', { ...DELIVERED, isLeased: true }, LEASED],
-    ['is forgotten as a resend of what is canceled', 'resend', { state: 'canceled' }, forget('canceled')],
-    ['is forgotten for an erased lead', 'replay', { ...GIVEN_UP, isErased: true }, forget('canceled')],
+    ['is forgotten as a resend of what is canceled', 'resend', { state: 'canceled' }, settled('canceled')],
+    ['is forgotten for an erased lead', 'replay', { ...GIVEN_UP, isErased: true }, settled('canceled')],
     ['is held without a URL', 'probe', { url: null, pausedBy: 'service' }, HELD],
     ['is held while the service pauses', 'scheduled', { pausedBy: 'service' }, HELD],
     ['is held as a resend', 'resend', { ...DELIVERED, pausedBy: 'staff' }, HELD],
@@ -56,7 +55,7 @@ describe('the next attempt of a delivery', () => {
     ['is made again after two interruptions', 'scheduled', { interruptions: 2 }, SEND],
     ['fails at the third in a row', 'scheduled', { interruptions: 3, failures: 1 }, fail(2, 330_000)],
     ['fails then, though asked for', 'scheduled', { ...ASKED, interruptions: 3 }, fail(1, 5500)],
-    ['is forgotten then as a resend', 'resend', { ...DELIVERED, interruptions: 3 }, forget('delivered')],
+    ['is forgotten then as a resend', 'resend', { ...DELIVERED, interruptions: 3 }, settled('delivered')],
     ['is made then as a probe', 'probe', { interruptions: 3 }, SEND],
   ])('%s', (_, trigger, change, decision) => {
     const delivery = { ...facts, ...change }

@@ -41,7 +41,6 @@ export class Life {
     url: 'https://lender.example',
     pausedBy: null as EndpointPauser | null,
     failingSince: null as Date | null,
-    incident: null as 'failing' | 'paused' | null,
     revision: 1,
     round: 1,
   }
@@ -75,10 +74,7 @@ export class Life {
     this.now = new Date(this.now.getTime() + seconds * SECOND_MS)
   }
 
-  begin(
-    delivery: Delivery,
-    trigger: AttemptTrigger,
-  ): 'send' | 'wait' | 'held' | 'fail' | 'forget' | 'settled' {
+  begin(delivery: Delivery, trigger: AttemptTrigger): 'send' | 'wait' | 'held' | 'fail' | 'settled' {
     const isLeased = delivery.leasedUntil !== null && delivery.leasedUntil > this.now
     const { round } = this.endpoint
     const counted = inRound(delivery, round, this.now)

@@ -22,7 +22,6 @@ const facts: Facts = {
   lastButOneAt: null,
   pausedBy: null,
   failingSince: null,
-  incident: null,
   isCurrent: true,
   status: 500,
   errorCode: 'http_error',
@@ -66,13 +65,9 @@ describe('a failed attempt', () => {
     expect(decide({ failingSince: hoursAgo(0.01) })).toMatchObject({ end: 'failed', endpoint: null })
   })
 
-  test('that is the fourth in a row is told of, and is an incident once', () => {
-    expect(decide({ failures: 3 })).toMatchObject({
-      endpoint: { incident: 'failing' },
-      notices: [{ kind: 'failing', reason: 'the endpoint answered 500' }],
-    })
-    const told = { failures: 3, failingSince: hoursAgo(1), incident: 'paused' } as const
-    expect(decide(told)).toMatchObject({ endpoint: null, notices: [{ kind: 'failing' }] })
+  test('that is the fourth in a row is told of', () => {
+    const notices = [{ kind: 'failing', reason: 'the endpoint answered 500' }]
+    expect(decide({ failures: 3 }).notices).toEqual(notices)
     expect(decide({ failures: 4 }).notices).toEqual([])
   })
 

@@ -45,11 +45,13 @@ const anything = fc.record({
   isCurrent: fc.boolean(),
   pausedBy: fc.option(fc.constantFrom(...endpointPausers)),
   isFailing: fc.boolean(),
+  incident: fc.boolean(),
 })
 
 it('a 2xx, which one statement decides, is what the table of outcomes says', async () => {
   await fc.assert(
-    fc.asyncProperty(anything, async ({ trigger, state, holdsLease, isCurrent, pausedBy, isFailing }) => {
+    fc.asyncProperty(anything, async ({ incident, ...facts }) => {
+      const { trigger, state, holdsLease, isCurrent, pausedBy, isFailing } = facts
       const { attemptId, eventId } = await underWay(trigger)
       const settledAt = state === 'pending' ? null : new Date(0)
       await sql
@@ -66,8 +68,10 @@ it('a 2xx, which one statement decides, is what the table of outcomes says', asy
           paused_by: pausedBy,
           revision: isCurrent ? revision : revision + 1,
           failing_since: since,
+          incident,
         })
         .execute()
+      await sql.deleteFrom('notices').execute()
       const before = await endpoint()
       const { end } = await finishAttempt(sql, { attemptId, eventId, trigger, signed: SIGNED }, TAKEN)
 
@@ -84,12 +88,15 @@ it('a 2xx, which one statement decides, is what the table of outcomes says', asy
       const resumes = counts && pausedBy === 'service' && trigger === 'probe'
       expect(await endpoint()).toMatchObject({
         failing_since: counts ? null : since,
+        incident: incident && !counts,
         state: resumes ? 'active' : before.state,
         paused_by: resumes ? null : before.paused_by,
         revision: resumes ? before.revision + 1 : before.revision,
       })
+      const notices = await sql.selectFrom('notices').select('kind').execute()
+      expect(notices).toEqual(incident && counts ? [{ kind: 'recovered' }] : [])
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   )
 })
 

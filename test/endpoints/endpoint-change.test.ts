@@ -1,13 +1,14 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { certificationChecks, judgeCheck } from '../../src/endpoints/certification-checks.ts'
-import { beginCertification, endCertification, writeReports } from '../../src/endpoints/certify-endpoint.ts'
+import { beginCertification, endCertification, writeReport } from '../../src/endpoints/certify-endpoint.ts'
 import { lockEndpoint } from '../../src/endpoints/endpoint.ts'
+import { oweNotice } from '../../src/endpoints/notices.ts'
 import { setCandidate } from '../../src/endpoints/set-endpoint.ts'
 import { rotate, set } from '../../src/endpoints/staff.ts'
 import { sealing } from '../../src/seal.ts'
 import { generateSecret } from '../../src/webhooks/signature.ts'
 import { auditOf, contextOf } from '../staff/context.ts'
-import { endpointOf } from '../support/endpoint-states.ts'
+import { endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { productionSettings } from '../support/production.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
@@ -48,12 +49,11 @@ describe('a change of an endpoint in production', () => {
     const locked = await lockEndpoint(service.sql, partner.id)
     const { requestedAt } = (await beginCertification(service.sql, locked, false)).begun
     const which = { partnerId: partner.id, candidate, requestedAt }
-    const reports = certificationChecks.map((check) => {
+    for (const check of certificationChecks) {
       const ok = ['valid', 'repeated', 'unknown_type'].includes(check)
       const outcome = { ok, status: ok ? 200 : 400, durationMs: 5, hint: null }
-      return judgeCheck(check, outcome, { valid: 'passed' })
-    })
-    await writeReports(service.sql, which, reports)
+      await writeReport(service.sql, which, judgeCheck(check, outcome, 'passed'))
+    }
     return endCertification(service.sql, { ...which, acceptFailures: false, requestedBy: 'key 7' })
   }
   const mailsAbout = () =>
@@ -72,7 +72,7 @@ describe('a change of an endpoint in production', () => {
 
   it('takes effect once the URL is certified, with its secret, and partner and staff are told once', async () => {
     const { id } = await endpoint.row()
-    expect(await certified()).toEqual({ result: 'passed', switched: id })
+    expect(await certified()).toEqual({ result: 'passed', endpointId: id })
     expect((await endpoint.row()).url).toBe(URL_NEXT)
     const secrets = service.sql.selectFrom('endpoint_secrets').select('expires_at').orderBy('id')
     const [old, current] = await secrets.where('endpoint_id', '=', id).execute()
@@ -105,5 +105,24 @@ describe('a change of an endpoint in production', () => {
     const { json } = await rotate(context, partner.id, { overlap: 0 })
     expect(json.secret).toMatch(/^whsec_/)
     await told('are now signed with a new secret')
+  })
+
+  it('is told, and a paused one is probed, while another email is being sent', async () => {
+    const taken = Promise.withResolvers<void>()
+    mails.answering = taken.promise
+    const kinds = () =>
+      mails.mails
+        .filter(({ to }) => to === contact)
+        .map(({ content }) => /^Subject: .*(failing|paused|changed):/m.exec(content)?.[1])
+    await service.sql.transaction().execute((trx) => oweNotice(trx, partner.id, 'failing'))
+    await context.startEndpoint((await endpoint.row()).id)
+    await until(async () => kinds().length === 1)
+    await putEndpoints(service.sql, 'paused', { partnerId: partner.id, by: 'service' })
+    await service.sql.transaction().execute((trx) => oweNotice(trx, partner.id, 'paused'))
+    await context.startEndpoint((await endpoint.row()).id)
+    await until(async () => (await endpoint.row()).next_probe_at)
+    taken.resolve()
+    await until(async () => kinds().length === 2)
+    expect(kinds()).toEqual(['failing', 'paused'])
   })
 })

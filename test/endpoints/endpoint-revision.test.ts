@@ -11,9 +11,9 @@ type Delivering = Awaited<ReturnType<typeof prepareDelivering>>
 type Answer = Delivering['endpoint']['answer']
 
 const status =
-  (code: number, headers: Record<string, string> = {}): Answer =>
+  (code: number): Answer =>
   (_, response) =>
-    void response.writeHead(code, headers).end()
+    void response.writeHead(code).end()
 
 describe('an attempt judges the endpoint that it called, as that was then', () => {
   let on: Delivering
@@ -40,12 +40,6 @@ describe('an attempt judges the endpoint that it called, as that was then', () =
       .executeTakeFirstOrThrow()
   const delivery = () =>
     on.sql.selectFrom('deliveries').selectAll().where('lead_id', '=', leadId).executeTakeFirstOrThrow()
-  const failingSince = async (interval: string) =>
-    on.sql
-      .updateTable('endpoints')
-      .set({ failing_since: raw<Date>`now() - ${interval}::interval` })
-      .execute()
-
   /** Lets `change` happen while the endpoint has the request; it answers afterwards. */
   async function during(
     change: () => Promise<unknown>,
@@ -71,60 +65,11 @@ describe('an attempt judges the endpoint that it called, as that was then', () =
     expect(on.noticed).toEqual([])
   })
 
-  it('so the URL before cannot make the webhook wait for the new one', async () => {
-    const next = await startPartnerEndpoint()
-    await during(() => setUrl(next.url), status(503, { 'retry-after': '86400' }))
-    const { next_attempt_at: due, failures } = await delivery()
-    expect(failures).toBe(1)
-    expect(due.getTime() - Date.now()).toBeLessThan(10_000)
-  })
-
-  it('so a success of the URL before counts for its webhook, and not for the new one', async () => {
-    const next = await startPartnerEndpoint()
-    const change = async () => {
-      await setUrl(next.url)
-      await failingSince('1 hour')
-    }
-    expect(await during(change, status(200))).toBe('delivered')
-    expect((await row()).failing_since).not.toBeNull()
-  })
-
-  it.each([
-    ['410', status(410), '1 second'],
-    ['500 after 72 hours of failures', status(500), '72 hours'],
-  ])('so a pause by staff stays theirs, when %s comes after it', async (_, answer, since) => {
-    await failingSince(since)
-    expect(await during(() => pauseEndpoint(on.sql, on.partnerId), answer)).toBe('held')
-    expect(await row()).toMatchObject({ state: 'paused', paused_by: 'staff', reason: 'staff' })
-    expect(await delivery()).toMatchObject({ state: 'pending', failures: 1, lease: null })
-  })
-
   it('so a probe that is taken after staff paused delivers its webhook and resumes nothing', async () => {
     await putEndpoints(on.sql, 'paused', { by: 'service' })
     expect(await during(() => pauseEndpoint(on.sql, on.partnerId), status(200), 'probe')).toBe('delivered')
     expect(await row()).toMatchObject({ state: 'paused', paused_by: 'staff' })
     expect((await delivery()).state).toBe('delivered')
-  })
-
-  it('so a probe that is refused after a resume does not pause again', async () => {
-    await putEndpoints(on.sql, 'paused', { by: 'service' })
-    expect(await during(() => resumeEndpoint(on.sql, on.partnerId), status(410), 'probe')).toBe('failed')
-    expect((await row()).state).toBe('active')
-  })
-
-  it('and one that began after the change judges as ever', async () => {
-    await pauseEndpoint(on.sql, on.partnerId)
-    await resumeEndpoint(on.sql, on.partnerId)
-    on.endpoint.answer = status(410)
-    expect(await on.deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'held' })
-    expect(await row()).toMatchObject({ state: 'paused', paused_by: 'service', reason: 'gone' })
-    expect(on.noticed).toEqual(['paused'])
-  })
-
-  it('and is not made at all as a probe of what staff paused', async () => {
-    await pauseEndpoint(on.sql, on.partnerId)
-    expect(await on.deliver(leadId, 1, 'probe')).toMatchObject({ outcome: 'held' })
-    expect(on.endpoint.arrivals).toEqual([])
   })
 })
 

@@ -30,7 +30,7 @@ const at = '2026-03-02 15:04:05'
 describe('the schemas of the OpenAPI document', () => {
   it('have names that generated clients can use', () => {
     const expected =
-      'Lead LeadSummary Event FeedEvent ScoreGains Delivery Attempt Endpoint RecentAttempts Certification CertificationCheck Failure ErrorCode ExportedLead Clock ClockAdvance Scenario ScenarioRun Sink Timestamp WebhookEvent CreateLeadRequest CreateLeadResponse EventName LeadStatus DeliveryState'
+      'Lead LeadSummary Event FeedEvent ScoreGains Delivery Attempt Endpoint Certification CertificationCheck Failure ErrorCode ExportedLead Clock ClockAdvance Happened Scenario ScenarioRun Sink Timestamp WebhookEvent CreateLeadRequest CreateLeadResponse EventName LeadStatus DeliveryState'
     expect(Object.keys(schemas)).toEqual(expect.arrayContaining(expected.split(' ')))
     for (const name of Object.keys(schemas)) expect(name).toMatch(/^([A-Z][a-z0-9]+)+$/)
   })

@@ -54,6 +54,11 @@ describe('staff attention', () => {
       `update deliveries set settled_at = now() - interval '8 days'`,
     ],
     [
+      'webhooks given up in the last 7 days',
+      `update deliveries set state = 'pending', settled_at = null, fault = 'ENCRYPTION_KEY lacks the key 0a1b2c3d'`,
+      `update deliveries set fault = null`,
+    ],
+    [
       'emails not sent for an hour',
       `update leads set onboarding_claimed_at = now() - interval '2 hours'`,
       `update leads set onboarding_sent_at = now()`,

@@ -15,6 +15,7 @@ import type { ReferralState } from '../../src/leads/referral-state.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'
+import type { Resender } from '../../src/deliveries/resends.ts'
 import type { EndpointSettings } from '../../src/endpoints/own-endpoint.ts'
 import { sandboxOf } from './sandbox/api.ts'
 import { selfServiceOf } from './self-service/api.ts'
@@ -30,8 +31,8 @@ interface ApiOptions {
   /** What becomes of the rows that PostgreSQL answers, before the API has them. */
   changeRows?: KyselyPlugin
   sandbox?: ReturnType<typeof sandboxOf>
-  egressAddresses?: string[]
   endpointRequests?: EndpointSettings['endpointRequests']
+  resendWebhook?: Resender['resend']
   /** Maps the database's URL to the one to connect to, for example a proxy's. */
   through?: (url: string) => Promise<string> | string
 }

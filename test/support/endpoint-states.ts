@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { pauseOrResume } from '../../src/endpoints/endpoint.ts'
+import { pauseOrResume } from '../../src/endpoints/pause-endpoint.ts'
 import type { Sql } from '../../src/database/sql.ts'
 import type { Service, TestPartner } from './service.ts'
 import { until } from './until.ts'

@@ -19,18 +19,10 @@ describe('a connection that fails is an outcome, never an exception', () => {
     })
   })
 
-  test('reset before the answer', async () => {
-    const { url } = await startRawReceiver((socket) => socket.resetAndDestroy())
-    expect(await post(url)).toMatchObject({
-      status: null,
-      errorCode: 'connection_reset',
-      address: '127.0.0.1',
-    })
-  })
-
-  test('closed before the answer', async () => {
-    const { url } = await startRawReceiver((socket) => socket.end())
-    expect(await post(url)).toMatchObject({ status: null, errorCode: 'connection_reset' })
+  test.each(['end', 'resetAndDestroy'] as const)('before the answer: %s', async (how) => {
+    const { url } = await startRawReceiver((socket) => socket[how]())
+    const reset = { status: null, errorCode: 'connection_reset', address: '127.0.0.1' }
+    expect(await post(url)).toMatchObject(reset)
   })
 
   test.each([
@@ -45,11 +37,8 @@ describe('a connection that fails is an outcome, never an exception', () => {
 
   test.each([
     ['another protocol', 'SSH-2.0-OpenSSH_9.9\r\n'],
-    ['HTTP/0.9', '<html>hello</html>'],
-    ['a bad status', 'HTTP/1.1 9x9 what\r\n\r\n'],
     ['a status below 100', 'HTTP/1.1 099 X\r\n\r\n'],
     ['two different lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
-    ['a bad chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\n'],
     ['an upgrade nobody asked for', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
     ['headers of more than 16 KiB', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`],
   ])('an answer that is not HTTP/1.1: %s', async (_, answer) => {

@@ -12,7 +12,7 @@ import {
 import { lockEndpoint } from '../../src/endpoints/endpoint.ts'
 import { setCandidate } from '../../src/endpoints/set-endpoint.ts'
 import { sealing } from '../../src/seal.ts'
-import { createResends } from '../../src/deliveries/resends.ts'
+import { createResender } from '../../src/deliveries/resends.ts'
 import {
   advanceClockUpdate,
   probeSignal,
@@ -201,7 +201,7 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
       .select(['lead_id as leadId', 'sequence'])
       .where('partner_id', '=', id)
       .execute()
-    await createResends(service.client).add(id, webhooks)
+    await createResender(service.client, service.referrals).add(id, webhooks)
     await service.client.workflow.getHandle(resendId(id)).result()
     return resendId(id)
   },
@@ -216,7 +216,7 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
       until: null,
       settledBefore: inAMinute,
     }
-    await createResends(service.client).replay(filter, 2)
+    await createResender(service.client, service.referrals).replay(filter, 2)
     await service.client.workflow.getHandle(replayId(id)).result()
     return replayId(id)
   },

@@ -7,7 +7,7 @@ import type {
   Event,
   Lead,
   LeadClosing,
-  OwnEndpoint,
+  Endpoint,
 } from '../../clients/typescript/src/api.ts'
 
 export type {
@@ -21,8 +21,7 @@ export type {
   FeedEvent,
   FieldProblem,
   LeadSummary,
-  OwnEndpoint,
-  RecentAttempts,
+  Endpoint,
   SinkWebhook,
 } from '../../clients/typescript/src/api.ts'
 
@@ -39,7 +38,7 @@ export interface LeadData {
   closing: LeadClosing | null
   steps: Step[]
   /** What holds its webhooks. */
-  pausedEndpoint: OwnEndpoint | null
+  pausedEndpoint: Endpoint | null
   next: Due | null
   /** By how many milliseconds its clock is. */
   ahead: number

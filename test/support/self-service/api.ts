@@ -11,5 +11,4 @@ export const selfServiceOf = (requested: string[]): EndpointSettings => ({
     },
   },
   allowPrivateNetwork: false,
-  egressAddresses: [],
 })

@@ -39,17 +39,17 @@ class Calls:
         return answer
 
     def get_deliveries(self, request: types.GetDeliveriesRequest | None = None) -> types.GetDeliveriesResponse:
-        """List webhook deliveries. Returns one delivery for each event that is sent to your endpoint, with its attempts and what your endpoint answered. To check a signature by hand, sign `<webhook-id>.<webhook-timestamp>.<body>` with your secret; that of the example is `whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD`. With `event_id`, the bodies that your endpoint answered are there too."""
+        """List webhook deliveries. Returns one delivery for each event that is sent to your endpoint, with its attempts and what your endpoint answered; with `event_id`, the bodies that it answered are there too."""
         answer: types.GetDeliveriesResponse = self._call("POST", "/get-deliveries", request)
         return answer
 
     def resend_webhook(self, request: types.ResendWebhookRequest) -> types.ResendWebhookResponse:
-        """Resend a webhook. An open delivery is attempted now, after the lead’s earlier webhooks; if that fails, its next automatic attempt stays when it was. A settled one is sent again with the same `webhook-id` and the header `webhook-replay: true`. Resends are sent one at a time, at most five a second; up to 1,000 can wait. Requesting a resend that already waits changes nothing. Resends wait while your endpoint is paused. If 1,000 already wait, the response is 429 with `Retry-After`."""
+        """Resend a webhook. An open delivery is attempted now, after the lead’s earlier webhooks; if that fails, its next automatic attempt stays when it was. A settled one is sent again with the same `webhook-id` and the header `webhook-replay: true`, unless it was canceled. Resends are sent one at a time, at most five a second, and none while your endpoint is paused; up to 1,000 can wait. Requesting a resend that already waits changes nothing."""
         answer: types.ResendWebhookResponse = self._call("POST", "/resend-webhook", request)
         return answer
 
     def get_endpoint(self, request: types.GetEndpointRequest | None = None) -> types.GetEndpointResponse:
-        """Get your endpoint and its health. Returns the URL of your endpoint, its health and the reason, how its recent attempts went, what waits, and the URL that you want to change to, with its certification."""
+        """Get your endpoint and its health. Returns the URL of your endpoint, its health and the reason, what waits, and the URL that you want to change to, with its certification."""
         answer: types.GetEndpointResponse = self._call("POST", "/get-endpoint", request)
         return answer
 
@@ -79,7 +79,7 @@ class Calls:
         return answer
 
     def resume_endpoint(self, request: types.ResumeEndpointRequest | None = None) -> types.ResumeEndpointResponse:
-        """Resume your endpoint. Sends webhooks again, held ones first and in order. It ends a pause by you or by the service; a pause by our staff is ended by our staff. Webhooks that failed and wait for their next attempt are all tried now. If none waits, or they are already being sent, nothing changes."""
+        """Resume your endpoint. Sends webhooks again, held ones first and in order. It ends a pause by you or by the service; a pause by our staff is ended by our staff. Webhooks that failed and wait for their next attempt are all tried now. If they are already being sent, nothing changes."""
         answer: types.ResumeEndpointResponse = self._call("POST", "/resume-endpoint", request)
         return answer
 

@@ -97,7 +97,7 @@ class Referrals(Calls):
                 yield event
             after = page["next"]
 
-    def certify(self, request: types.CertifyEndpointRequest | None = None) -> types.OwnEndpoint:
+    def certify(self, request: types.CertifyEndpointRequest | None = None) -> types.Endpoint:
         """
         Certifies the candidate of your endpoint, and waits until all checks have ended.
 

@@ -69,22 +69,18 @@ class Certification(TypedDict):
     finished_at: Timestamp | None
     """`None` while it runs."""
     checks: list[CertificationCheck]
-    """The checks that were made so far, in their order."""
+    """The checks that were made so far, in their order. After one without a response, the others are not made."""
 
 
 class CertificationCheck(TypedDict):
     check: Literal["valid", "repeated", "unknown_type", "forged_signature", "old_timestamp", "changed_body"]
     """Which check it is."""
-    sent: str
-    """For people: what we sent."""
     result: Literal["passed", "failed", "not_judged"]
     """`not_judged`: the response says nothing about the check, such as a 404, or none came. A certification passes when all checks have passed."""
-    expected: str
-    """For people: what your endpoint must respond."""
     received: str
     """For people: what it responded."""
-    duration_ms: int | None
-    """How long the response took; `None` if the check was not sent."""
+    duration_ms: int
+    """How long the response took."""
     hint: str | None
     """What to change; `None` if the check passed."""
 
@@ -233,14 +229,10 @@ class Endpoint(TypedDict):
     """Since when `health` is what it is."""
     open_deliveries: int
     """Webhooks that are neither delivered, given up nor canceled."""
-    recent_attempts: RecentAttempts
-    """The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress."""
     last_success_at: Timestamp | None
     """When your endpoint last accepted a webhook."""
     last_error: EndpointError | None
-    """The latest attempt that failed. Both are about `recent_attempts`, and `None` if there is none."""
-    oldest_waiting: OldestWaiting | None
-    """The open delivery that has waited longest; `None` if there is none."""
+    """The latest attempt that failed. It and `last_success_at` are about your latest 1,000 attempts, as far as they called the current URL; `None` if there is none."""
     next_attempt_at: Timestamp | None
     """When the next open webhook is due; `None` if none is open and not being attempted now, or while your endpoint is paused."""
     next_probe_at: Timestamp | None
@@ -306,14 +298,10 @@ class EndpointWithSecret(TypedDict):
     """Since when `health` is what it is."""
     open_deliveries: int
     """Webhooks that are neither delivered, given up nor canceled."""
-    recent_attempts: RecentAttempts
-    """The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress."""
     last_success_at: Timestamp | None
     """When your endpoint last accepted a webhook."""
     last_error: EndpointError | None
-    """The latest attempt that failed. Both are about `recent_attempts`, and `None` if there is none."""
-    oldest_waiting: OldestWaiting | None
-    """The open delivery that has waited longest; `None` if there is none."""
+    """The latest attempt that failed. It and `last_success_at` are about your latest 1,000 attempts, as far as they called the current URL; `None` if there is none."""
     next_attempt_at: Timestamp | None
     """When the next open webhook is due; `None` if none is open and not being attempted now, or while your endpoint is paused."""
     next_probe_at: Timestamp | None
@@ -439,7 +427,7 @@ class GetClockResponse(TypedDict):
 class GetDeliveriesRequest(TypedDict):
     """All fields are optional."""
     event_id: NotRequired[str]
-    """Only this webhook, with the bodies that your endpoint answered. Send it without `lead_id`, `states` and `after`."""
+    """Only this webhook, with the bodies that your endpoint answered."""
     lead_id: NotRequired[int]
     """Only this lead’s deliveries; by default those of all leads."""
     states: NotRequired[list[DeliveryState]]
@@ -467,7 +455,7 @@ class GetEndpointRequest(TypedDict):
 class GetEndpointResponse(TypedDict):
     success: Literal[True]
     """`True` in every response but those of errors."""
-    data: OwnEndpoint
+    data: Endpoint
 
 
 class GetEventsRequest(TypedDict):
@@ -799,16 +787,6 @@ MilestoneWebhookType: TypeAlias = 'Literal["client_account_created", "credit_sca
 """A milestone without a payload."""
 
 
-class OldestWaiting(TypedDict):
-    event_id: str
-    """The event. Its webhook has the same `webhook-id`."""
-    event_name: EventName
-    lead_id: int
-    """The lead: its `lead_id` in requests."""
-    waiting_since: Timestamp
-    """When the event was recorded, UTC. In a sandbox, `created_at` of the event can be later: it follows the clock of the lead."""
-
-
 class OtherEvent(TypedDict):
     event_name: OtherName
     """One that was added later."""
@@ -845,37 +823,6 @@ class OtherWebhook(TypedDict):
     data: dict[str, Any]
 
 
-class OwnEndpoint(TypedDict):
-    """Where your webhooks are sent, and where they come from."""
-    url: str | None
-    """`None` if none is registered."""
-    health: EndpointHealth
-    reason: str
-    """For people."""
-    since: Timestamp
-    """Since when `health` is what it is."""
-    open_deliveries: int
-    """Webhooks that are neither delivered, given up nor canceled."""
-    recent_attempts: RecentAttempts
-    """The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress."""
-    last_success_at: Timestamp | None
-    """When your endpoint last accepted a webhook."""
-    last_error: EndpointError | None
-    """The latest attempt that failed. Both are about `recent_attempts`, and `None` if there is none."""
-    oldest_waiting: OldestWaiting | None
-    """The open delivery that has waited longest; `None` if there is none."""
-    next_attempt_at: Timestamp | None
-    """When the next open webhook is due; `None` if none is open and not being attempted now, or while your endpoint is paused."""
-    next_probe_at: Timestamp | None
-    """When the service tries the endpoint again, if it paused it; otherwise `None`."""
-    candidate: EndpointCandidate | None
-    """The URL that is to take the place of `url`; `None` if there is none."""
-    certification: Certification | None
-    """The latest certification; `None` if none was requested, or the URL that it is about has been replaced."""
-    egress_addresses: list[str]
-    """The IP addresses and networks that our requests to your endpoint come from, for your firewall. Empty if we promise none: then allow requests by their signature."""
-
-
 class PauseEndpointRequest(TypedDict):
     """Empty."""
     pass
@@ -894,17 +841,6 @@ class PingResponse(TypedDict):
     """For people. Do not parse it: it may change."""
     environment: Environment
     time: Timestamp
-
-
-class RecentAttempts(TypedDict):
-    count: int
-    """At most 1,000."""
-    success_rate: float | None
-    """The share that your endpoint accepted, from 0 to 1. `None` if `count` is 0."""
-    duration_p50_ms: int | None
-    """Half of the attempts took at most this long."""
-    duration_p95_ms: int | None
-    """95% of the attempts took at most this long."""
 
 
 class ResendWebhookRequest(TypedDict):

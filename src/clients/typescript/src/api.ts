@@ -106,7 +106,7 @@ export interface Certification {
    */
   finished_at: Timestamp | null
   /**
-   * The checks that were made so far, in their order.
+   * The checks that were made so far, in their order. After one without a response, the others are not made.
    */
   checks: CertificationCheck[]
 }
@@ -117,25 +117,17 @@ export interface CertificationCheck {
    */
   check: 'valid' | 'repeated' | 'unknown_type' | 'forged_signature' | 'old_timestamp' | 'changed_body'
   /**
-   * For people: what we sent.
-   */
-  sent: string
-  /**
    * `not_judged`: the response says nothing about the check, such as a 404, or none came. A certification passes when all checks have passed.
    */
   result: 'passed' | 'failed' | 'not_judged'
-  /**
-   * For people: what your endpoint must respond.
-   */
-  expected: string
   /**
    * For people: what it responded.
    */
   received: string
   /**
-   * How long the response took; `null` if the check was not sent.
+   * How long the response took.
    */
-  duration_ms: number | null
+  duration_ms: number
   /**
    * What to change; `null` if the check passed.
    */
@@ -402,21 +394,13 @@ export interface Endpoint {
    */
   open_deliveries: number
   /**
-   * The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress.
-   */
-  recent_attempts: RecentAttempts
-  /**
    * When your endpoint last accepted a webhook.
    */
   last_success_at: Timestamp | null
   /**
-   * The latest attempt that failed. Both are about `recent_attempts`, and `null` if there is none.
+   * The latest attempt that failed. It and `last_success_at` are about your latest 1,000 attempts, as far as they called the current URL; `null` if there is none.
    */
   last_error: EndpointError | null
-  /**
-   * The open delivery that has waited longest; `null` if there is none.
-   */
-  oldest_waiting: OldestWaiting | null
   /**
    * When the next open webhook is due; `null` if none is open and not being attempted now, or while your endpoint is paused.
    */
@@ -517,21 +501,13 @@ export interface EndpointWithSecret {
    */
   open_deliveries: number
   /**
-   * The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress.
-   */
-  recent_attempts: RecentAttempts
-  /**
    * When your endpoint last accepted a webhook.
    */
   last_success_at: Timestamp | null
   /**
-   * The latest attempt that failed. Both are about `recent_attempts`, and `null` if there is none.
+   * The latest attempt that failed. It and `last_success_at` are about your latest 1,000 attempts, as far as they called the current URL; `null` if there is none.
    */
   last_error: EndpointError | null
-  /**
-   * The open delivery that has waited longest; `null` if there is none.
-   */
-  oldest_waiting: OldestWaiting | null
   /**
    * When the next open webhook is due; `null` if none is open and not being attempted now, or while your endpoint is paused.
    */
@@ -753,7 +729,7 @@ export interface GetClockResponse {
  */
 export interface GetDeliveriesRequest {
   /**
-   * Only this webhook, with the bodies that your endpoint answered. Send it without `lead_id`, `states` and `after`.
+   * Only this webhook, with the bodies that your endpoint answered.
    */
   event_id?: string
   /**
@@ -802,7 +778,7 @@ export interface GetEndpointResponse {
    * `true` in every response but those of errors.
    */
   success: true
-  data: OwnEndpoint
+  data: Endpoint
 }
 
 export interface GetEventsRequest {
@@ -1375,22 +1351,6 @@ export interface MilestoneWebhookData {
 export type MilestoneWebhookType =
   'client_account_created' | 'credit_scan_completed' | 'contract_signed' | 'escrow_funded' | 'mortgage_ready'
 
-export interface OldestWaiting {
-  /**
-   * The event. Its webhook has the same `webhook-id`.
-   */
-  event_id: string
-  event_name: EventName
-  /**
-   * The lead: its `lead_id` in requests.
-   */
-  lead_id: number
-  /**
-   * When the event was recorded, UTC. In a sandbox, `created_at` of the event can be later: it follows the clock of the lead.
-   */
-  waiting_since: Timestamp
-}
-
 export interface OtherEvent {
   /**
    * One that was added later.
@@ -1458,65 +1418,6 @@ export interface OtherWebhook {
 }
 
 /**
- * Where your webhooks are sent, and where they come from.
- */
-export interface OwnEndpoint {
-  /**
-   * `null` if none is registered.
-   */
-  url: string | null
-  health: EndpointHealth
-  /**
-   * For people.
-   */
-  reason: string
-  /**
-   * Since when `health` is what it is.
-   */
-  since: Timestamp
-  /**
-   * Webhooks that are neither delivered, given up nor canceled.
-   */
-  open_deliveries: number
-  /**
-   * The latest 1,000 attempts, as far as they called the current URL: retries, resends and probes too, but none that is in progress.
-   */
-  recent_attempts: RecentAttempts
-  /**
-   * When your endpoint last accepted a webhook.
-   */
-  last_success_at: Timestamp | null
-  /**
-   * The latest attempt that failed. Both are about `recent_attempts`, and `null` if there is none.
-   */
-  last_error: EndpointError | null
-  /**
-   * The open delivery that has waited longest; `null` if there is none.
-   */
-  oldest_waiting: OldestWaiting | null
-  /**
-   * When the next open webhook is due; `null` if none is open and not being attempted now, or while your endpoint is paused.
-   */
-  next_attempt_at: Timestamp | null
-  /**
-   * When the service tries the endpoint again, if it paused it; otherwise `null`.
-   */
-  next_probe_at: Timestamp | null
-  /**
-   * The URL that is to take the place of `url`; `null` if there is none.
-   */
-  candidate: EndpointCandidate | null
-  /**
-   * The latest certification; `null` if none was requested, or the URL that it is about has been replaced.
-   */
-  certification: Certification | null
-  /**
-   * The IP addresses and networks that our requests to your endpoint come from, for your firewall. Empty if we promise none: then allow requests by their signature.
-   */
-  egress_addresses: string[]
-}
-
-/**
  * Empty.
  */
 export interface PauseEndpointRequest {}
@@ -1540,25 +1441,6 @@ export interface PingResponse {
   message: string
   environment: Environment
   time: Timestamp
-}
-
-export interface RecentAttempts {
-  /**
-   * At most 1,000.
-   */
-  count: number
-  /**
-   * The share that your endpoint accepted, from 0 to 1. `null` if `count` is 0.
-   */
-  success_rate: number | null
-  /**
-   * Half of the attempts took at most this long.
-   */
-  duration_p50_ms: number | null
-  /**
-   * 95% of the attempts took at most this long.
-   */
-  duration_p95_ms: number | null
 }
 
 export interface ResendWebhookRequest {
@@ -2085,11 +1967,11 @@ export interface Calls {
   getEvents: { request: GetEventsRequest; response: GetEventsResponse }
   /** Change a lead and its metadata. Changes one lead, not your account. Fields that you do not send keep their value; `null` removes a field. `partner_lead_id`, `fico_range` and `loan_officer_id` change the lead. Any other field is stored as metadata under its own name: 1 to 64 printable characters, up to 50 custom fields for each lead. Fields that the service owns or that identify the borrower cannot be changed. */
   updatePartnerInfo: { request: UpdatePartnerInfoRequest; response: UpdatePartnerInfoResponse }
-  /** List webhook deliveries. Returns one delivery for each event that is sent to your endpoint, with its attempts and what your endpoint answered. To check a signature by hand, sign `<webhook-id>.<webhook-timestamp>.<body>` with your secret; that of the example is `whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD`. With `event_id`, the bodies that your endpoint answered are there too. */
+  /** List webhook deliveries. Returns one delivery for each event that is sent to your endpoint, with its attempts and what your endpoint answered; with `event_id`, the bodies that it answered are there too. */
   getDeliveries: { request: GetDeliveriesRequest; response: GetDeliveriesResponse }
-  /** Resend a webhook. An open delivery is attempted now, after the lead’s earlier webhooks; if that fails, its next automatic attempt stays when it was. A settled one is sent again with the same `webhook-id` and the header `webhook-replay: true`. Resends are sent one at a time, at most five a second; up to 1,000 can wait. Requesting a resend that already waits changes nothing. Resends wait while your endpoint is paused. If 1,000 already wait, the response is 429 with `Retry-After`. */
+  /** Resend a webhook. An open delivery is attempted now, after the lead’s earlier webhooks; if that fails, its next automatic attempt stays when it was. A settled one is sent again with the same `webhook-id` and the header `webhook-replay: true`, unless it was canceled. Resends are sent one at a time, at most five a second, and none while your endpoint is paused; up to 1,000 can wait. Requesting a resend that already waits changes nothing. */
   resendWebhook: { request: ResendWebhookRequest; response: ResendWebhookResponse }
-  /** Get your endpoint and its health. Returns the URL of your endpoint, its health and the reason, how its recent attempts went, what waits, and the URL that you want to change to, with its certification. */
+  /** Get your endpoint and its health. Returns the URL of your endpoint, its health and the reason, what waits, and the URL that you want to change to, with its certification. */
   getEndpoint: { request: GetEndpointRequest; response: GetEndpointResponse }
   /** Set the URL of your endpoint. Stores a candidate for the URL of your endpoint, with a signing secret of its own. Nothing is sent to it yet: configure your receiver with the secret, then call certify-endpoint. Until it has passed, webhooks go to the current URL. A candidate takes the place of an earlier one. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the same secret. */
   setEndpoint: { request: SetEndpointRequest; response: SetEndpointResponse }
@@ -2101,7 +1983,7 @@ export interface Calls {
   testEndpoint: { request: TestEndpointRequest; response: TestEndpointResponse }
   /** Pause your endpoint. Holds all webhooks until you call resume-endpoint. Nothing is lost, and nothing is tried meanwhile. Pausing a paused endpoint keeps it paused. */
   pauseEndpoint: { request: PauseEndpointRequest; response: PauseEndpointResponse }
-  /** Resume your endpoint. Sends webhooks again, held ones first and in order. It ends a pause by you or by the service; a pause by our staff is ended by our staff. Webhooks that failed and wait for their next attempt are all tried now. If none waits, or they are already being sent, nothing changes. */
+  /** Resume your endpoint. Sends webhooks again, held ones first and in order. It ends a pause by you or by the service; a pause by our staff is ended by our staff. Webhooks that failed and wait for their next attempt are all tried now. If they are already being sent, nothing changes. */
   resumeEndpoint: { request: ResumeEndpointRequest; response: ResumeEndpointResponse }
   /** Poll for events of all leads. Returns the events of all your leads in the order in which they were committed; get-events returns those of one lead. `lead.closed` says that a lead was closed: it is no milestone, is sent as no webhook, and has no `sequence`. Send `next` as `after` in the following request: no event is left out or repeated. Store `next` only after you have processed the page, or each event’s `cursor` after the event. With `wait`, the response comes as soon as there are events. */
   listEvents: { request: ListEventsRequest; response: ListEventsResponse }

@@ -97,10 +97,7 @@ export class Referrals {
    *
    * @throws {NoAnswerError} if the certification has not ended at the deadline; it goes on.
    */
-  async certify(
-    request: Api.CertifyEndpointRequest = {},
-    options: CallOptions = {},
-  ): Promise<Api.OwnEndpoint> {
+  async certify(request: Api.CertifyEndpointRequest = {}, options: CallOptions = {}): Promise<Api.Endpoint> {
     const { signal, deadlineMs = this.#deadlineMs } = options
     const ends = Date.now() + deadlineMs
     const left = () => ({ signal, deadlineMs: Math.max(1, ends - Date.now()) })

@@ -74,7 +74,7 @@ function together(checks) {
 function Row({ group }) {
   const [first] = group
   if (first === undefined) return null
-  const { sent, result, expected, received, duration_ms: ms, hint } = first
+  const { result, received, duration_ms: ms, hint } = first
   const isOne = group.length === 1
   return html`
     <li>
@@ -82,9 +82,8 @@ function Row({ group }) {
       <span class="check-name">${group.map(({ check }) => words(check)).join(', ')}</span>
       <span
         class=${result === 'passed' ? 'dim figure' : `check-more sentence ${result === 'failed' ? 'bad-line' : 'dim'}`}
-        >${received}${isOne && ms !== null && ` · ${duration(ms)}`}</span
+        >${received}${isOne && ` · ${duration(ms)}`}</span
       >
-      ${isOne && html`<span class="dim check-more">We sent ${sent}, and expected ${expected}.</span>`}
       ${hint && html`<span class="check-more">${hint}</span>`}
     </li>
   `

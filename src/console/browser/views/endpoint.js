@@ -2,19 +2,17 @@ import { html } from '../preact.js'
 import { call } from '../api.js'
 import { Lazy } from '../lazy.js'
 import { useLoad } from '../live.js'
-import { Code } from '../code.js'
 import { Badge, Pending } from '../parts.js'
 import { hasSinks } from '../service.js'
 import { isSink } from '../sinks.js'
 import { styled } from '../styled.js'
 import { ChangeUrl, OfferSink, Rotate } from './endpoint-actions.js'
-import { Figures } from './figures.js'
 import { Health } from './health.js'
 import { NoEndpoint } from './no-endpoint.js'
 
 await styled('forms.css', 'endpoint.css')
 
-/** @typedef {import('../types.js').OwnEndpoint} Endpoint */
+/** @typedef {import('../types.js').Endpoint} Endpoint */
 
 const SOON_MS = 1000
 const LOOK_AGAIN_MS = 5000
@@ -43,16 +41,15 @@ const loadCandidate = async () => (await import('./certification.js')).Candidate
 const loadReport = async () => (await import('./certification.js')).Report
 const loadSink = async () => (await import('./sink.js')).Sink
 
-/** What is wrong and what to do first, then figures, then actions, then reports. @param {{ endpoint: Endpoint }} props */
+/** What is wrong and what to do first, then actions, then reports. @param {{ endpoint: Endpoint }} props */
 function Page({ endpoint }) {
-  const { url, candidate, certification, egress_addresses: addresses } = endpoint
+  const { url, candidate, certification } = endpoint
   return html`
     <div class="columns ordered">
       <div class="stack">
         ${url !== null && html`<${Health} endpoint=${endpoint} />`}
         ${candidate && html`<${Lazy} key="candidate" load=${loadCandidate} candidate=${candidate} />`}
         ${url === null && !candidate && html`<${NoEndpoint} waiting=${endpoint.open_deliveries} />`}
-        ${url !== null && html`<${Figures} recent=${endpoint.recent_attempts} />`}
       </div>
       <aside>
         <${ChangeUrl} url=${url} />
@@ -62,20 +59,7 @@ function Page({ endpoint }) {
       <div class="stack">
         ${isSink(url) && html`<${Lazy} key="sink" load=${loadSink} />`}
         ${certification && html`<${Lazy} key="report" load=${loadReport} certification=${certification} />`}
-        <${Egress} addresses=${addresses} />
       </div>
     </div>
   `
 }
-
-/** @param {{ addresses: string[] }} props */
-const Egress = ({ addresses }) =>
-  addresses.length === 0
-    ? null
-    : html`
-        <section class="card pad" aria-labelledby="egress">
-          <h2 id="egress">Where webhooks come from</h2>
-          <p>Behind a firewall, allow requests from these addresses and networks:</p>
-          <${Code} text=${addresses.join('\n')} label="Addresses" />
-        </section>
-      `

@@ -7,7 +7,7 @@ import { Utc } from '../utc.js'
 import { counted, meaningOf, words } from '../words.js'
 import { EventRow } from './event-row.js'
 
-/** @import { LeadData, OwnEndpoint, Step, Upcoming } from '../types.js' */
+/** @import { LeadData, Endpoint, Step, Upcoming } from '../types.js' */
 
 const MOST_SHOWN = 50
 
@@ -67,7 +67,7 @@ export function Events({ data, chosen }) {
   `
 }
 
-/** Why webhooks are held; the reason continues after "because". @param {{ endpoint: OwnEndpoint }} props */
+/** Why webhooks are held; the reason continues after "because". @param {{ endpoint: Endpoint }} props */
 const Held = ({ endpoint: { url, reason } }) => html`
   <p class="note">
     Held: ${url === null ? 'you have no endpoint yet' : `your endpoint is paused, because ${reason}`}.${' '}

@@ -10,7 +10,8 @@ import { Actions } from './actions.js'
 /** @typedef {import('./endpoint.js').Endpoint} Endpoint */
 
 /** Nobody has called it, not even to certify it. @param {Endpoint} endpoint */
-const isUnused = ({ recent_attempts: recent, certification }) => recent.count === 0 && certification === null
+const isUnused = ({ last_success_at: success, last_error: error, certification }) =>
+  (success ?? error ?? certification) === null
 
 /** What the badge beside the page's heading does not say. @param {Endpoint} endpoint */
 function titleOf(endpoint) {
@@ -100,7 +101,7 @@ const Test = ({ test: { accepted, status, duration_ms: ms, hint }, said }) => ht
 
 /** @param {{ endpoint: Endpoint }} props */
 const Facts = ({ endpoint }) => {
-  const { url, health, since, open_deliveries: open, oldest_waiting: oldest } = endpoint
+  const { url, health, since, open_deliveries: open } = endpoint
   const { next_probe_at: probe, next_attempt_at: next } = endpoint
   const error = health === 'active' ? null : endpoint.last_error
   const states = health === 'paused' ? 'held' : 'pending'
@@ -112,14 +113,6 @@ const Facts = ({ endpoint }) => {
       <${Fact} name="Waiting">
         ${open === 0 ? 'None' : html`<a href=${link('live', { states })}>${counted(open, 'webhook')}</a>`}
       <//>
-      ${
-        oldest &&
-        html`<${Fact} name="Oldest waiting"
-          ><a href=${link(`leads/${oldest.lead_id}`, { event: oldest.event_id })}
-            >${words(oldest.event_name)}, lead ${oldest.lead_id}</a
-          >${' '}<span class="dim">since <${Utc} at=${oldest.waiting_since} zone help /></span
-        ><//>`
-      }
       ${error && html`<${Fact} name="Last error">${error.status ?? words(error.error_code)}, <${Utc} at=${error.at} zone help /><//>`}
       ${next && html`<${Fact} name="Next attempt"><${Utc} at=${next} zone help /><//>`}
       ${probe && html`<${Fact} name="Next probe"><${Utc} at=${probe} zone help /><//>`}
