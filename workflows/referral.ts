@@ -98,10 +98,11 @@ async function run(journey: Journey): Promise<string> {
   return journey.closeReason ?? 'canceled'
 }
 
-/** Over: closed, all recorded, and nothing to send, or only what waits for a paused endpoint. */
+/** Over: closed, all recorded, no scenario left, and nothing to send, or only what waits for a paused endpoint. */
 function isOver(journey: Journey): boolean {
   const { phases, state } = journey
-  const isBusy = hasUnrecorded(journey) || journey.recordChanged || !allHandlersFinished()
+  const isBusy =
+    hasUnrecorded(journey) || journey.recordChanged || hasScenario(journey) || !allHandlersFinished()
   if (phases.lead !== 'closed' || isBusy) return false
   return state.next > state.last || phases.webhooks === 'held'
 }

@@ -35,4 +35,4 @@ export const ENDPOINT_CAP = 10
 export const MOST_RESENDS = 1000
 
 /** The failure in a row at which a delivery's partner is told. */
-export const FAILING_AFTER = 4
+export const FAILING_AFTER = 3

@@ -140,10 +140,12 @@ export const unsentEvent = () => invalidPayload('This event is not sent as a web
 export async function requireWebhook(sql: Sql, partnerId: number, eventId: string): Promise<DeliveryState> {
   const found = await sql
     .selectFrom('lead_events')
+    .innerJoin('leads', 'leads.id', 'lead_events.lead_id')
     .leftJoin('deliveries', 'deliveries.event_id', 'lead_events.id')
     .select('deliveries.state')
     .where('lead_events.id', '=', eventId)
     .where('lead_events.partner_id', '=', partnerId)
+    .where('leads.erased_at', 'is', null)
     .executeTakeFirst()
   if (found === undefined) throw unknownEvent()
   if (found.state === null) throw unsentEvent()

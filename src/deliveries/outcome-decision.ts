@@ -50,7 +50,7 @@ export interface FailureDecision {
  * | a `resend` of an open delivery                                | keeps its place                        | –        |
  * | a `resend` of a settled one, a `replay` or a `probe`          | –                                      | –        |
  * | the endpoint changed since (URL, pause, resume)               | failure, by schedule                   | –        |
- * | 410, or at least the fourth failure after 72 h without a success | failure                             | paused   |
+ * | 410, or at least the third failure after 72 h without success | failure                                | paused   |
  * | the last, and the endpoint took others since the last but one | given up                               | failing  |
  * | otherwise                                                     | failure, by schedule and `Retry-After` | failing  |
  */

@@ -95,7 +95,7 @@ export const updatePartnerInfo: FastifyPluginAsyncZod<Options> = async (app, opt
     schema,
     // thousands of fields take long to check
     preValidation: async ({ body: sent }) => {
-      if (Object.keys(sent ?? {}).length > MOST_FIELDS)
+      if (typeof sent === 'object' && Object.keys(sent ?? {}).length > MOST_FIELDS)
         throw invalidRequest({ problem: `the request body must have at most ${MOST_FIELDS} fields` })
     },
     handler: async (request) => {

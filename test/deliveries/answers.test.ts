@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { replay } from '../../src/deliveries/staff.ts'
+import { createEndpointStarter } from '../../src/endpoints/endpoint-workflows.ts'
 import { addSecret, signWith } from '../../src/endpoints/secrets.ts'
 import { sealing } from '../../src/seal.ts'
 import { generateSecret } from '../../src/webhooks/signature.ts'
@@ -122,14 +123,8 @@ describe('what get-deliveries shows of an attempt', () => {
 
     await putEndpoints(service.sql, 'paused', { partnerId: partner.id, by: 'service' })
     partner.endpoint.answer = (_, response) => void response.writeHead(200).end('taken')
-    const { id } = await endpoint.row()
-    await service.client.workflow.start('endpoint', {
-      workflowId: `endpoint-${id}`,
-      taskQueue: 'referrals',
-      args: [id, { firstMs: 100, longestMs: 1000 }],
-      // the sweep may have started it
-      workflowIdConflictPolicy: 'TERMINATE_EXISTING',
-    })
+    await createEndpointStarter(service.client)((await endpoint.row()).id)
+    await (await endpoint.workflow()).signal('probe')
     await endpoint.is('active')
     await shown(eventId, 3)
 

@@ -65,16 +65,16 @@ describe('a failed attempt', () => {
     expect(decide({ failingSince: hoursAgo(0.01) })).toMatchObject({ end: 'failed', endpoint: null })
   })
 
-  test('that is the fourth in a row is told of', () => {
+  test('that is the third in a row is told of', () => {
     const notices = [{ kind: 'failing', reason: 'the endpoint answered 500' }]
-    expect(decide({ failures: 3 }).notices).toEqual(notices)
-    expect(decide({ failures: 4 }).notices).toEqual([])
+    expect(decide({ failures: 2 }).notices).toEqual(notices)
+    expect(decide({ failures: 3 }).notices).toEqual([])
   })
 
   test.each<[string, Partial<Facts>, string]>([
     ['410 at the first failure', { status: 410 }, 'gone'],
     ['410 at the last, though others got through', { ...last, status: 410 }, 'gone'],
-    ['72 hours without a success', { failures: 3, failingSince: hoursAgo(72) }, 'failing'],
+    ['72 hours without a success', { failures: 2, failingSince: hoursAgo(72) }, 'failing'],
     ['no answer for 80 hours', { failures: 9, failingSince: hoursAgo(80), status: null }, 'failing'],
   ])('pauses the endpoint and holds the delivery: %s', (_, change, transition) => {
     expect(decide(change)).toMatchObject({
@@ -86,8 +86,8 @@ describe('a failed attempt', () => {
   })
 
   test.each([
-    ['a minute before 72 hours', 3, 72 - 1 / 60],
-    ['at the third failure of the webhook, however long ago the first was', 2, 200],
+    ['a minute before 72 hours', 2, 72 - 1 / 60],
+    ['at the second failure of the webhook, however long ago the first was', 1, 200],
   ])('does not pause %s', (_, failures, hours) => {
     expect(decide({ failures, failingSince: hoursAgo(hours) }).end).toBe('failed')
   })

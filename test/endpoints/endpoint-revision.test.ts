@@ -146,7 +146,7 @@ describe('a resume gives each open delivery a whole new schedule', () => {
     await resuming.release((trx) => resumeEndpoint(trx, on.partnerId))
     expect(await failing).toBe('failure 1: the endpoint answered 500')
     // whoever is woken now
-    expect(await attempt()).toBe('failure 1: the endpoint answered 500')
+    expect(await attempt()).toBe('the next attempt is not due yet')
     expect(on.endpoint.arrivals).toHaveLength(1)
     const { failures, next_attempt_at: next } = await delivery()
     expect(failures).toBe(1)

@@ -60,10 +60,10 @@ describe('while PostgreSQL is away', () => {
 
   it('answers 503 SERVICE_UNAVAILABLE with Retry-After, and recovers without a restart', async () => {
     expect(await outcomes(calls())).toEqual(well)
-    await proxy.goAway()
+    proxy.goAway()
     expect(await outcomes(calls())).toEqual(unavailable)
     expect(await outcomes(calls())).toEqual(unavailable)
-    await proxy.comeBack()
+    proxy.comeBack()
     await recovered()
   })
 
@@ -75,7 +75,7 @@ describe('while PostgreSQL is away', () => {
       // more than there are connections in the pool, then requests that need a new one
       expect(await outcomes(Array.from({ length: 6 }, calls).flat())).toEqual(unavailable)
       expect(await outcomes(calls())).toEqual(unavailable)
-      await proxy.comeBack()
+      proxy.comeBack()
       const tookMs = slowestMs
       await recovered()
       return tookMs
@@ -102,8 +102,8 @@ describe('while PostgreSQL is away', () => {
   })
 
   it('still answers GET /ping without a key', async () => {
-    await proxy.goAway()
+    proxy.goAway()
     expect((await api.send({ method: 'GET', url: '/v1/ping' })).status).toBe(200)
-    await proxy.comeBack()
+    proxy.comeBack()
   })
 })

@@ -5,10 +5,15 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 export async function switchableProxy(target: URL) {
   const open = new Set<Socket>()
   const outers = new Set<Socket>()
-  let mode: 'open' | 'silent' = 'open'
+  let mode: 'open' | 'silent' | 'away' = 'open'
   const server = createServer((inner) => {
     keep(inner)
     if (mode === 'silent') return
+    // refused after the handshake of TCP: nobody else can take the port meanwhile
+    if (mode === 'away') {
+      inner.resetAndDestroy()
+      return
+    }
     const outer = connect(Number(target.port), target.hostname)
     keep(outer)
     outers.add(outer.on('close', () => outers.delete(outer)))
@@ -19,21 +24,16 @@ export async function switchableProxy(target: URL) {
     open.add(socket)
     socket.on('error', () => {}).on('close', () => open.delete(socket))
   }
-  async function listen(port: number): Promise<number> {
-    server.listen(port, '127.0.0.1')
-    await once(server, 'listening')
-    return (server.address() as AddressInfo).port
-  }
-  const port = await listen(0)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
   const url = new URL(target)
-  url.port = String(port)
+  url.port = String((server.address() as AddressInfo).port)
   return {
     url: url.href,
     /** Closes all connections and refuses new ones. */
-    async goAway() {
+    goAway() {
+      mode = 'away'
       for (const socket of open) socket.destroy()
-      server.close()
-      await once(server, 'close')
     },
     /** Drops everything silently. Open connections never get a response. */
     fallSilent() {
@@ -44,13 +44,12 @@ export async function switchableProxy(target: URL) {
     swallowAnswers() {
       for (const outer of outers) outer.unpipe().resume()
     },
-    async comeBack() {
+    comeBack() {
       mode = 'open'
-      if (!server.listening) await listen(port)
     },
     async close() {
       for (const socket of open) socket.destroy()
-      if (server.listening) await new Promise((resolve) => server.close(resolve))
+      await new Promise((resolve) => server.close(resolve))
     },
   }
 }

@@ -83,7 +83,7 @@ describe('an address with too many refused keys', () => {
 
   it('is stopped before PostgreSQL is asked', async () => {
     for (let count = 0; count < LIMIT; count += 1) expect((await unknownKey()).status).toBe(401)
-    await proxy.goAway()
+    proxy.goAway()
     const stopped = await unknownKey()
     expect([stopped.status, stopped.body.error?.code]).toEqual([429, 'RATE_LIMITED'])
     expect(Number(stopped.headers['retry-after'])).toBeGreaterThan(0)
@@ -123,7 +123,7 @@ describe('an address with too many refused keys', () => {
     // this refusal exceeds the limit
     expect(refused).toBe(429)
     expect(lastRefusal()).toBe('revoked')
-    await proxy.goAway()
+    proxy.goAway()
     expect((await withKey(neighbour)).status).toBe(429)
   })
 })
