@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { eventCursor } from '../http/cursors.ts'
+import { inSnapshot } from '../database/sql.ts'
 import type { RouteDependencies } from '../http/dependencies.ts'
 import { unknownLead } from '../http/errors.ts'
 import { eventId, ownLeadId, timestamp } from '../http/fields.ts'
@@ -185,10 +186,12 @@ export const getDeliveries: FastifyPluginAsyncZod<Options> = async (app, { sql }
       request.leadId = leadId
       if (leadId !== undefined && !(await ownsLead(sql, partnerId, leadId))) throw unknownLead()
       const filter = { partnerId, eventId: asked, leadId, states, before: after ?? AFTER_ALL }
-      const found = await findDeliveries(sql, { ...filter, limit: limit + 1 })
+      const { found, attempts } = await inSnapshot(sql, async (snapshot) => {
+        const rows = await findDeliveries(snapshot, { ...filter, limit: limit + 1 })
+        const ids = rows.map((row) => row.event_id)
+        return { found: rows, attempts: await latestAttempts(snapshot, ids, asked !== undefined) }
+      })
       if (asked !== undefined && found.length === 0) await requireWebhook(sql, partnerId, asked)
-      const ids = found.map((row) => row.event_id)
-      const attempts = await latestAttempts(sql, ids, asked !== undefined)
       const page = found.slice(0, limit)
       if (asked !== undefined) request.leadId = page[0]?.lead_id
       const data = page.map((row) => toWire(row, attempts.get(row.event_id) ?? []))
