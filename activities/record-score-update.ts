@@ -1,5 +1,6 @@
 import { request } from 'undici'
 import { mockGains, parseScoreGains, type ScoreGains } from '../src/leads/event-payloads.ts'
+import { takesNoMore } from '../src/leads/lead.ts'
 import type { Recording, SettledUpTo } from '../src/leads/referral-state.ts'
 import { type RecordingDependencies, recordMilestonesActivity } from './record-milestones.ts'
 
@@ -18,10 +19,14 @@ interface Dependencies extends RecordingDependencies {
 
 /** Records a score update with the provider's gains, which stay in PostgreSQL. */
 export function recordScoreUpdateActivity({ scoreProvider, ...recording }: Dependencies) {
+  const { sql } = recording
   const record = recordMilestonesActivity(recording)
   return async (leadId: number, { period, dedupeKey, settled }: ScoreUpdate): Promise<Recording> => {
-    const gains = await scoreProvider({ leadId, period })
-    return record(leadId, [{ name: 'score_update', dedupeKey, gains }], settled)
+    const lead = sql.selectFrom('leads').select(takesNoMore.as('isClosed')).where('id', '=', leadId)
+    // nobody is to be asked about a borrower who has left
+    const isClosed = (await lead.executeTakeFirst())?.isClosed
+    const gains = isClosed ? undefined : await scoreProvider({ leadId, period })
+    return record(leadId, [{ name: 'score_update', dedupeKey, ...(gains && { gains }) }], settled)
   }
 }
 

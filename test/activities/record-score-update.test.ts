@@ -4,7 +4,9 @@ import { json } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
 import { httpScoreProvider, mockScoreProvider } from '../../activities/record-score-update.ts'
 import { parseScoreGains } from '../../src/leads/event-payloads.ts'
+import { recordClosing } from '../../src/leads/close-lead.ts'
 import { atEnd } from '../support/at-end.ts'
+import { prepareDelivering } from '../support/delivering.ts'
 
 const GAINS = {
   experian_gain: 550,
@@ -50,4 +52,19 @@ it('makes up the same well-formed gains for the same update in the sandbox, and 
   expect(parseScoreGains(gains)).toEqual(gains)
   expect(await mockScoreProvider(REQUEST)).toEqual(gains)
   expect(await mockScoreProvider({ ...REQUEST, leadId: 8 })).not.toEqual(gains)
+})
+
+it('asks nobody about a lead that is closed', async () => {
+  const on = await prepareDelivering()
+  const leadId = await on.commitLead()
+  let asked = 0
+  const record = on.startProcess().score(async () => {
+    asked += 1
+    return GAINS
+  })
+  const update = (period: number) => ({ period, dedupeKey: `score_update:${period}` })
+  expect(await record(leadId, update(1))).toMatchObject({ outcomes: [{ outcome: 'recorded' }] })
+  await recordClosing(on.sql, leadId, 'withdrew')
+  expect(await record(leadId, update(2))).toMatchObject({ outcomes: [{ outcome: 'closed' }] })
+  expect(asked).toBe(1)
 })
