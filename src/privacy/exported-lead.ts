@@ -16,7 +16,6 @@ const parts = {
   clock: 'In a sandbox, by how many seconds the lead’s clock was advanced.',
   score_updates: 'The date from which score updates are counted, every 45 days.',
   closing: 'When the lead was closed, 30 days after mortgage_ready or by whom, and why.',
-  hold: 'Since when the data is kept whoever asks to erase it, and why.',
   workflow:
     'The lead’s workflow in Temporal. It holds ids, states and dates, and what senders put into signals; no name, address or phone number.',
   idempotency_keys: 'The Idempotency-Key of the request that created the lead, kept for 24 hours.',
@@ -25,6 +24,9 @@ const parts = {
     'The webhooks about the lead, in their order: the body that each attempt sends, and what the partner’s endpoint answered.',
   actions: 'What the partner’s keys and staff did with the lead, and when staff looked at it, oldest first.',
 }
+
+/** The part that staff get, too. */
+const HOLD = 'Since when the data is kept whoever asks to erase it, and why.'
 
 /** An export is read by people: what is in a part may grow. */
 export const exportedLeadSchema = z
@@ -50,8 +52,10 @@ export async function findExport({ sql, encryptionKeys, leadId, partnerId }: Exp
     const record = await findLeadRecord(snapshot, leadId, partnerId)
     if (record === undefined) return undefined
     const lead = openLead(record, encryptionKeys)
+    const hold = { since: lead.held_at, reason: lead.hold_reason, reference: lead.hold_reference }
+    const isStaff = partnerId === undefined
     return {
-      about: parts,
+      about: isStaff ? { ...parts, hold: HOLD } : parts,
       exported_at: new Date(),
       lead: {
         lead_id: leadId,
@@ -68,7 +72,7 @@ export async function findExport({ sql, encryptionKeys, leadId, partnerId }: Exp
       clock: { seconds_ahead: lead.clock_offset },
       score_updates: { since: lead.anchor_at },
       closing: { closed_at: lead.closed_at, reason: lead.close_reason, erased_at: lead.erased_at },
-      hold: { since: lead.held_at, reason: lead.hold_reason, reference: lead.hold_reference },
+      ...(isStaff && { hold }),
       workflow: { workflow_id: referralId(leadId), started_at: lead.workflow_started_at },
       idempotency_keys: await keysOf(snapshot, leadId),
       events: await eventsOf(snapshot, leadId),

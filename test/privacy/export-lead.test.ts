@@ -41,6 +41,8 @@ describe('export-lead', () => {
     const data = await exported()
     expect(exportedLeadSchema.parse(data)).toEqual(data)
     expect(Object.keys(data)).toEqual(['about', 'exported_at', ...Object.keys(data.about)])
+    // a case of staff's
+    expect(data).not.toHaveProperty('hold')
     expect(data).toMatchObject({
       lead: {
         ...borrower,
