@@ -30,7 +30,7 @@ interface Dependencies extends MailDependencies {
     which: { all: boolean; endedSince: number },
     told: { signal: AbortSignal; onFailure: (error: unknown, leadId: number) => void },
   ) => Promise<{ repaired: number; failed: number }>
-  startEndpoint: (endpointId: number, options: { quietly: boolean }) => Promise<unknown>
+  startEndpoint: (endpointId: number) => Promise<unknown>
   observe: Pick<WorkerObserver, 'scheduleEnded'>
 }
 
@@ -64,11 +64,9 @@ export function compareWithRecordActivity(dependencies: Dependencies) {
 }
 
 async function startEndpoints({ sql, startEndpoint, log }: Dependencies): Promise<{ failed: number }> {
-  const start = (endpoint: { id: number; isUnseen: boolean }) =>
-    startEndpoint(endpoint.id, { quietly: !endpoint.isUnseen })
-  const failed = await forEachInFlight(await endpointsAtWork(sql), start)
-  for (const { item, error: err } of failed) {
-    const facts = { err, endpoint_id: item.id, workflow_id: endpointWorkflowId(item.id) }
+  const failed = await forEachInFlight(await endpointsAtWork(sql), startEndpoint)
+  for (const { item: id, error: err } of failed) {
+    const facts = { err, endpoint_id: id, workflow_id: endpointWorkflowId(id) }
     log.error(facts, 'cannot start an endpoint’s workflow')
   }
   return { failed: failed.length }

@@ -3,7 +3,7 @@ import type { Sql } from '../src/database/sql.ts'
 import { beginAttempt } from '../src/deliveries/begin-attempt.ts'
 import type { AttemptTrigger, DeliveryState } from '../src/deliveries/delivery-states.ts'
 import { deliveryQueue, type DeliveryQueue } from '../src/deliveries/delivery.ts'
-import { oldestWaiting } from '../src/endpoints/endpoint-review.ts'
+import { beginProbe } from '../src/endpoints/endpoint-review.ts'
 import { partnerOf } from '../src/leads/lead.ts'
 import type { DeliveryFailure } from '../src/leads/referral-state.ts'
 import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
@@ -110,7 +110,7 @@ export function resendWebhookActivity(dependencies: DeliveryDependencies) {
 export function probeEndpointActivity(dependencies: DeliveryDependencies & { wakeLead: WakeLead }) {
   const deliver = deliverWebhookActivity(dependencies)
   return async (endpointId: number): Promise<'nothing' | 'delivered' | 'failed'> => {
-    const oldest = await oldestWaiting(dependencies.sql, endpointId)
+    const oldest = await beginProbe(dependencies.sql, endpointId)
     if (oldest === undefined) return 'nothing'
     const { outcome } = await deliver(oldest.leadId, oldest.sequence, 'probe')
     if (outcome !== 'delivered') return 'failed'

@@ -1,5 +1,5 @@
 import { type ReplayFilter, replayPage, requestAttempt } from '../src/deliveries/resends.ts'
-import { reviewEndpoint, setNextProbe } from '../src/endpoints/endpoint-review.ts'
+import { reviewEndpoint } from '../src/endpoints/endpoint-review.ts'
 import type { Webhook } from '../workflows/messages.ts'
 import { advanceClockActivity } from './advance-clock.ts'
 import { certificationActivities } from './certify-endpoint.ts'
@@ -49,10 +49,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...certificationActivities(dependencies),
     notify: notifyActivity(dependencies),
     wakeLeads: wakeLeadsActivity(dependencies),
-    /** `null` if the endpoint has no URL. */
-    reviewEndpoint: async (endpointId: number) => (await reviewEndpoint(sql, endpointId)) ?? null,
-    setNextProbe: async (endpointId: number, since: string, atMs: number) =>
-      setNextProbe(sql, endpointId, since, new Date(atMs)),
+    reviewEndpoint: async (endpointId: number) => reviewEndpoint(sql, endpointId),
 
     compareWithRecord: compareWithRecordActivity(dependencies),
     removeOld: removeOldActivity(dependencies),

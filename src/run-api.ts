@@ -18,7 +18,7 @@ import {
 import { otherSchema } from './database/schema.ts'
 import { sqlOf } from './database/sql.ts'
 import { createResender } from './deliveries/resends.ts'
-import { createEndpointRequests, createEndpointStarter } from './endpoints/endpoint-workflows.ts'
+import { createEndpointStarter, createPing } from './endpoints/endpoint-workflows.ts'
 import { fail, failIfOtherEnvironment, reasonOf } from './fail.ts'
 import { createReferrals } from './leads/referrals.ts'
 import { boundedStarts, STARTS_IN_FLIGHT } from './leads/sweep-starts.ts'
@@ -72,7 +72,7 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
       void startEndpoint(endpointId).catch((err: unknown) =>
         log.warn({ err }, 'a workflow is not started yet: the worker starts it'),
       ),
-    endpointRequests: createEndpointRequests(client),
+    endpointRequests: { certify: startEndpoint, ping: createPing(client) },
     allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
     sandbox: createSandbox(client, { referrals, sinkBase: sinkBaseOf(config, () => portOf(app)) }),
     rateLimit: config.RATE_LIMIT ?? (environment === 'production' ? 600 : 0),

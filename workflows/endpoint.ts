@@ -10,8 +10,8 @@ import {
 } from '@temporalio/workflow'
 import type { WakeProgress } from '../activities/wake-leads.ts'
 import type { EndpointReview } from '../src/endpoints/endpoint-review.ts'
-import { describeReason, nextProbeAt, type PingOutcome } from '../src/endpoints/endpoint-state.ts'
-import { notify, pingEndpoint, probeEndpoint, reviewEndpoint, setNextProbe, wakeLeads } from './activities.ts'
+import { describeReason, type PingOutcome } from '../src/endpoints/endpoint-state.ts'
+import { certify, notify, pingEndpoint, probeEndpoint, reviewEndpoint, wakeLeads } from './activities.ts'
 import { lookSignal, pingUpdate, probeSignal } from './messages.ts'
 
 /** What the workflow holds in memory: all else is in the record. */
@@ -19,35 +19,40 @@ interface Memory {
   endpointId: number
   /** Handed to the next run. */
   woken: WakeProgress
-  /** Counts what may have changed the record: signals, and the ends of emails and of test requests. */
+  /** Counts what may have changed the record: signals, and the ends of what is done beside. */
   looks: number
   /** A probe was asked for, whatever its date. */
   probeNow: boolean
-  mailing: boolean
+  /** What is under way while webhooks go on: a mail server that is down delays none. */
+  beside: Set<'mails' | 'certification'>
   /** The test request that is under way. */
-  ping: Promise<PingOutcome | null> | undefined
+  ping: Promise<PingOutcome> | undefined
 }
 
 /**
- * Recovers a partner's endpoint, sends its emails and test requests: id `endpoint-<id>`, runs while the endpoint is paused,
- * has leads to wake or something to send. Each round reads from PostgreSQL what to do.
+ * Probes a partner's endpoint that the service paused, wakes its leads, certifies its candidate, sends its emails and test
+ * requests: id `endpoint-<id>`, runs while there is any of that. Each round reads from PostgreSQL what to do.
  */
 export async function endpoint(
   endpointId: number,
   woken: WakeProgress = { round: 0, leadId: 0 },
 ): Promise<void> {
-  const memory: Memory = { endpointId, woken, looks: 0, probeNow: false, mailing: false, ping: undefined }
+  const memory: Memory = {
+    endpointId,
+    woken,
+    looks: 0,
+    probeNow: false,
+    beside: new Set(),
+    ping: undefined,
+  }
   receive(memory)
   for (;;) {
     const { looks } = memory
     const review = await reviewEndpoint(endpointId)
-    if (review === null) {
-      // an update that meets the end of its workflow has no answer
-      await condition(allHandlersFinished)
-      return
-    }
     setCurrentDetails(detailsOf(review))
-    if (review.unsent > 0) void mail(memory)
+    // what fails for days is stale by then; the record shows that it was not sent
+    if (review.unsent > 0) void beside(memory, 'mails', () => notify(endpointId))
+    if (review.isCertifying) void beside(memory, 'certification', () => certifyAll(endpointId))
     const isDone = await act(memory, review, looks)
     if (isDone) return
     if (workflowInfo().continueAsNewSuggested && allHandlersFinished())
@@ -58,21 +63,12 @@ export async function endpoint(
 /** Does what the record says is next, or waits for it. @returns whether nothing is left to do. */
 async function act(memory: Memory, review: EndpointReview, looks: number): Promise<boolean> {
   const hasChanged = () => memory.looks !== looks
-  if (review.state === 'active') {
-    if (review.isWaking) await wakeNext(memory)
-    else if (memory.mailing || !allHandlersFinished()) await condition(hasChanged)
-    else return !hasChanged()
-  } else if (review.pausedBy !== 'service') {
-    // what people paused, people have to resume
-    memory.probeNow = false
-    await condition(hasChanged)
-  } else if (memory.probeNow) await probe(memory, review)
-  else if (review.nextProbeAt === null) await planProbe(memory, review)
-  else {
-    const waitMs = review.nextProbeAt - Date.now()
-    if (waitMs <= 0 || !(await condition(hasChanged, waitMs, { summary: 'probe' })))
-      await probe(memory, review)
-  }
+  if (review.isWaking) await wakeNext(memory)
+  else if (review.nextProbeAt !== null) {
+    const waitMs = memory.probeNow ? 0 : review.nextProbeAt - Date.now()
+    if (waitMs <= 0 || !(await condition(hasChanged, waitMs, { summary: 'probe' }))) await probe(memory)
+  } else if (memory.beside.size > 0 || !allHandlersFinished()) await condition(hasChanged)
+  else return !hasChanged()
   return false
 }
 
@@ -93,7 +89,7 @@ function receive(memory: Memory): void {
   setDefaultSignalHandler(() => {})
 }
 
-async function ping(memory: Memory): Promise<PingOutcome | null> {
+async function ping(memory: Memory): Promise<PingOutcome> {
   try {
     return await pingEndpoint(memory.endpointId)
   } finally {
@@ -102,15 +98,24 @@ async function ping(memory: Memory): Promise<PingOutcome | null> {
   }
 }
 
-/** Probes with the oldest held webhook. If that fails, the next probe follows anyway. */
-async function probe(memory: Memory, review: EndpointReview): Promise<void> {
-  memory.probeNow = false
-  await probeEndpoint(memory.endpointId).catch(() => {})
-  await planProbe(memory, review)
+/** Does one of a kind at a time while the workflow goes on, which looks at the record after it. */
+async function beside(memory: Memory, kind: 'mails' | 'certification', work: () => Promise<unknown>) {
+  if (memory.beside.has(kind)) return
+  memory.beside.add(kind)
+  await work().catch(() => {})
+  memory.beside.delete(kind)
+  memory.looks += 1
 }
 
-const planProbe = ({ endpointId }: Memory, { since }: EndpointReview) =>
-  setNextProbe(endpointId, since, nextProbeAt(Date.parse(since), Date.now()))
+async function certifyAll(endpointId: number): Promise<void> {
+  while (await certify(endpointId));
+}
+
+/** Probes with the oldest held webhook. If that fails, the next probe follows anyway. */
+async function probe(memory: Memory): Promise<void> {
+  memory.probeNow = false
+  await probeEndpoint(memory.endpointId).catch(() => {})
+}
 
 /** Wakes the next leads, which send their webhooks in order: a few at a time to avoid a thundering herd. */
 async function wakeNext(memory: Memory): Promise<void> {
@@ -118,23 +123,14 @@ async function wakeNext(memory: Memory): Promise<void> {
   await sleep('1 second', { summary: 'before the next leads are woken' })
 }
 
-/** Sends emails concurrently: a mail server that is down delays no webhook. Those that are owed meanwhile follow. */
-async function mail(memory: Memory): Promise<void> {
-  if (memory.mailing) return
-  memory.mailing = true
-  // what fails for days is stale by then; the record shows that it was not sent
-  await notify(memory.endpointId).catch(() => {})
-  memory.mailing = false
-  memory.looks += 1
-}
-
 /** What an operator reads in the Temporal Web UI. */
-function detailsOf({ partnerId, state, reason, since, nextProbeAt: at, waiting }: EndpointReview): string {
-  const probed = at === null ? [] : [`- Next probe at ${new Date(at).toISOString()}`]
+function detailsOf(review: EndpointReview): string {
+  const { partnerId, state, reason, since, nextProbeAt: at, waiting, certified } = review
   return [
     `The endpoint of **partner ${partnerId}** is **${state}** since ${since}: ${describeReason(reason)}.`,
     '',
     `- Webhooks that wait: ${waiting}`,
-    ...probed,
+    ...(at === null ? [] : [`- Next probe at ${new Date(at).toISOString()}`]),
+    ...(certified === null ? [] : [certified]),
   ].join('\n')
 }

@@ -104,8 +104,8 @@ export const stateQuery = defineQuery<ReferralView>('state')
 export const lookSignal = defineSignal('look')
 /** To an endpoint's workflow: probe it now, if it is paused. */
 export const probeSignal = defineSignal('probe')
-/** To an endpoint's workflow: send a test request; joins one that is under way. `null` if the endpoint has no URL. */
-export const pingUpdate = defineUpdate<PingOutcome | null>('ping')
+/** To an endpoint's workflow: send a test request; joins one that is under way. */
+export const pingUpdate = defineUpdate<PingOutcome>('ping')
 
 /** The webhook of a lead with this sequence. */
 export interface Webhook {

@@ -7,7 +7,6 @@
 import '@temporalio/common'
 import '../src/deliveries/delivery-states.ts'
 import '../src/deliveries/retry-schedule.ts'
-import '../src/endpoints/certification-checks.ts'
 import '../src/endpoints/endpoint-state.ts'
 import '../src/leads/event-payloads.ts'
 import '../src/leads/milestones.ts'

@@ -12,46 +12,35 @@ export interface Certification {
   finishedAt: string | null
   /** Those that were made so far. */
   checks: CheckReport[]
-}
-
-/** The input of a certification's workflow. */
-export interface CertificationRequest extends Pick<Certification, 'candidate' | 'requestedAt'> {
-  partnerId: number
   /** The URL takes effect whatever the result. */
   acceptFailures: boolean
   /** The audit's name of the key that asked. */
   requestedBy: string
 }
 
-/** The requests of a certification, in their order: what is sent, the right response, and what to change otherwise. */
+/** The requests of a certification, in their order: the right response, and what to change otherwise. */
 const checks = {
   valid: {
-    sends: 'a webhook with a valid signature',
     expects: 'accepted',
     hint: 'Verify the signature with the secret that set-endpoint returned, over the raw bytes of the request body, and respond with 200. If it accepts other webhooks, it probably verifies JSON that was parsed and written again: the white space of this body would be lost.',
   },
   repeated: {
-    sends: 'the same webhook again, with the same webhook-id',
     expects: 'accepted',
     hint: 'Webhooks are delivered at least once: respond with 200 to a webhook-id that you have already handled, or we send it again and again.',
   },
   unknown_type: {
-    sends: 'a webhook of an unknown type',
     expects: 'accepted',
     hint: 'Respond with 200 to types that you do not know, and ignore them: new types may be added.',
   },
   forged_signature: {
-    sends: 'a webhook that was signed with another secret',
     expects: 'refused',
     hint: 'Verify the header webhook-signature, and respond with 400 if no signature in it is valid: anyone can send requests to your URL.',
   },
   old_timestamp: {
-    sends: 'a webhook with a valid signature that is ten minutes old',
     expects: 'refused',
     hint: 'Respond with 400 if webhook-timestamp differs from your clock by more than five minutes: whoever copied a webhook could send it again.',
   },
   changed_body: {
-    sends: 'a webhook whose body was changed by one byte after it was signed',
     expects: 'refused',
     hint: 'Verify the signature over the raw bytes of the request body, before you parse it, and respond with 400 if it is not valid.',
   },
@@ -60,8 +49,6 @@ const checks = {
 export type CertificationCheck = keyof typeof checks
 
 export const certificationChecks = Object.keys(checks) as CertificationCheck[]
-
-export const describeCheck = (check: CertificationCheck): string => checks[check].sends
 
 /** `not_judged`: the response says nothing about the check, or none came. */
 export const checkResults = ['passed', 'failed', 'not_judged'] as const
@@ -76,6 +63,22 @@ export interface CheckReport {
   /** What to change; `null` if it passed. */
   hint: string | null
 }
+
+/** Of a check that got no response. A host that gave none is sent no more. */
+const NO_RESPONSE = 'no response'
+
+/** The check that follows those that were made; `undefined` if the certification is over. */
+export const nextCheck = (made: readonly CheckReport[]): CertificationCheck | undefined =>
+  made.some(({ received }) => received === NO_RESPONSE)
+    ? undefined
+    : certificationChecks.find((check) => !made.some((report) => report.check === check))
+
+/** What an operator reads of a certification: no URL, no body. */
+export const describeCertification = ({ candidate, state, checks: made }: Certification): string =>
+  [
+    `- Certification of candidate ${candidate}: ${state}`,
+    ...made.map(({ check, result, received }) => `  - ${check}: ${result} (${received})`),
+  ].join('\n')
 
 /** 4xx statuses of a path, a proxy or a framework, which answers them before a signature is verified. */
 const NOT_ABOUT_SIGNATURES = [404, 405, 406, 408, 410, 411, 413, 414, 415, 417, 421, 426, 429, 431]
@@ -109,7 +112,7 @@ export function judgeCheck(
   return {
     check,
     result,
-    received: status === null ? 'no response' : `status ${status}`,
+    received: status === null ? NO_RESPONSE : `status ${status}`,
     duration_ms: durationMs,
     hint: result === 'passed' ? null : hintFor(check, outcome, result),
   }

@@ -6,14 +6,9 @@ import { flag } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { strictBody } from '../http/schemas.ts'
 import { auditName } from '../values.ts'
-import {
-  type Certification,
-  certificationChecks,
-  type CertificationRequest,
-  type CheckReport,
-} from './certification-checks.ts'
+import { type Certification, certificationChecks, type CheckReport } from './certification-checks.ts'
 import { endpointResponse, viewOf } from './endpoint-view.ts'
-import { findEndpoint, type LockedEndpoint, lockEndpoint } from './endpoint.ts'
+import { type LockedEndpoint, lockEndpoint } from './endpoint.ts'
 import { changeOwnEndpoint, type EndpointDependencies } from './own-endpoint.ts'
 import { secretAt, secretPlace } from './secrets.ts'
 import { switchAsPartner } from './switch-endpoint.ts'
@@ -48,13 +43,13 @@ export const certifyEndpoint: FastifyPluginAsyncZod<Options> = async (app, optio
       const { partnerId, keyId } = request
       const { accept_failures: acceptFailures } = request.body
       if (acceptFailures && environment === 'production') throw sandboxOnly()
-      const { begun } = await changeOwnEndpoint(sql, request, 'endpoint.certify', (trx, endpoint) =>
-        beginCertification(trx, endpoint, acceptFailures),
-      )
-      const { candidate, requestedAt } = begun
-      const asked = { partnerId, candidate, requestedAt, acceptFailures, requestedBy: auditName(keyId) }
-      // if it does not start, the partner's next call starts it
-      await endpointRequests.certify(asked).catch((err: unknown) => {
+      const asked = { acceptFailures, requestedBy: auditName(keyId) }
+      const { id } = await changeOwnEndpoint(sql, request, 'endpoint.certify', async (trx, endpoint) => ({
+        id: endpoint.id,
+        audit: await beginCertification(trx, endpoint, asked),
+      }))
+      // if it does not start, the partner's next call or the comparison starts it
+      await endpointRequests.certify(id).catch((err: unknown) => {
         request.log.warn({ err }, 'the certification was not started')
         throw unavailable()
       })
@@ -63,18 +58,29 @@ export const certifyEndpoint: FastifyPluginAsyncZod<Options> = async (app, optio
   })
 }
 
-/** Begins the certification of an endpoint's candidate, or returns the one that is running. */
+/**
+ * Begins the certification of an endpoint's candidate, unless it is running. The endpoint's workflow makes its checks.
+ *
+ * @returns what the audit adds; `null` if it was running.
+ */
 export async function beginCertification(
   trx: Sql,
   { id, candidate, candidate_url: url, certification }: LockedEndpoint,
-  acceptFailures: boolean,
-): Promise<{ begun: Certification; audit: Record<string, unknown> | null }> {
+  asked: Pick<Certification, 'acceptFailures' | 'requestedBy'>,
+): Promise<Record<string, unknown> | null> {
   if (candidate === null || url === null) throw new ApiError('NO_CANDIDATE')
-  if (certification?.state === 'running') return { begun: certification, audit: null }
+  if (certification?.state === 'running') return null
   const requestedAt = new Date().toISOString()
-  const begun: Certification = { candidate, url, state: 'running', requestedAt, finishedAt: null, checks: [] }
-  await write(trx, id, begun)
-  return { begun, audit: { candidate, accept_failures: acceptFailures } }
+  await write(trx, id, {
+    candidate,
+    url,
+    state: 'running',
+    requestedAt,
+    finishedAt: null,
+    checks: [],
+    ...asked,
+  })
+  return { candidate, accept_failures: asked.acceptFailures }
 }
 
 async function write(trx: Sql, endpointId: number, certification: Certification): Promise<void> {
@@ -82,56 +88,60 @@ async function write(trx: Sql, endpointId: number, certification: Certification)
   await endpoint.set({ certification: jsonb(certification) }).execute()
 }
 
-/** Which certification: once the endpoint's row has another, or none, this one has no effect. */
-type Which = Pick<CertificationRequest, 'partnerId' | 'candidate' | 'requestedAt'>
-
-const ofRequest = (found: Certification | null, { candidate, requestedAt }: Which) =>
-  found?.candidate === candidate && found.requestedAt === requestedAt ? found : undefined
+export type RunningCertification = NonNullable<Awaited<ReturnType<typeof runningCertification>>>
 
 /**
- * The URL and the secret of a running certification, and its reports so far; `undefined` once it has ended, or has no effect.
+ * An endpoint's running certification, with the candidate's secret.
  *
  * @throws {SealError}
  */
-export async function candidateOf(sql: Sql, which: Which, encryptionKeys: readonly Buffer[]) {
-  const found = ofRequest((await findEndpoint(sql, which.partnerId)).certification, which)
-  if (found?.state !== 'running') return undefined
-  const secret = await secretAt(sql, secretPlace(which.candidate), encryptionKeys)
-  return secret === undefined ? undefined : { url: found.url, checks: found.checks, secret }
+export async function runningCertification(sql: Sql, endpointId: number, encryptionKeys: readonly Buffer[]) {
+  const { partner_id: partnerId, certification } = await sql
+    .selectFrom('endpoints')
+    .select(['partner_id', 'certification'])
+    .where('id', '=', endpointId)
+    .executeTakeFirstOrThrow()
+  if (certification?.state !== 'running') return undefined
+  const secret = await secretAt(sql, secretPlace(certification.candidate), encryptionKeys)
+  return secret === undefined ? undefined : { ...certification, partnerId, secret }
 }
 
-/** Writes the report of a check. When a crash repeats a check, the later report counts. */
-export async function writeReport(sql: Sql, which: Which, report: CheckReport): Promise<void> {
+/** Changes a running certification, unless the candidate was replaced or dropped meanwhile. */
+async function change(
+  sql: Sql,
+  {
+    partnerId,
+    requestedAt,
+    candidate,
+  }: Pick<RunningCertification, 'partnerId' | 'requestedAt' | 'candidate'>,
+  work: (found: Certification, trx: Sql, endpoint: LockedEndpoint) => Promise<Certification>,
+): Promise<void> {
   await sql.transaction().execute(async (trx) => {
-    const { id, certification } = await lockEndpoint(trx, which.partnerId)
-    const found = ofRequest(certification, which)
-    if (found === undefined) return
-    const earlier = found.checks.filter(({ check }) => check !== report.check)
-    await write(trx, id, { ...found, checks: [...earlier, report] })
+    const endpoint = await lockEndpoint(trx, partnerId)
+    const { id, certification: found } = endpoint
+    if (found?.state === 'running' && found.candidate === candidate && found.requestedAt === requestedAt)
+      await write(trx, id, await work(found, trx, endpoint))
   })
 }
 
-/**
- * Ends a certification. If it passed, or its failures are accepted, the endpoint switches to the candidate in the same
- * transaction. `superseded`: the candidate was replaced or dropped meanwhile.
- */
-export async function endCertification(sql: Sql, request: CertificationRequest) {
-  const { partnerId, candidate, acceptFailures, requestedBy } = request
-  return sql.transaction().execute(async (trx) => {
-    const endpoint = await lockEndpoint(trx, partnerId)
-    const endpointId = endpoint.id
-    const found = ofRequest(endpoint.certification, request)
-    if (found?.state !== 'running') return { endpointId, result: found?.state ?? 'superseded' }
+/** Writes the report of a check. When a crash repeats a check, the later report counts. */
+export const writeReport = (sql: Sql, running: RunningCertification, report: CheckReport) =>
+  change(sql, running, async (found) => ({
+    ...found,
+    checks: [...found.checks.filter(({ check }) => check !== report.check), report],
+  }))
+
+/** Ends a certification. If it passed, or its failures are accepted, the endpoint switches in the same transaction. */
+export const endCertification = (sql: Sql, running: RunningCertification) =>
+  change(sql, running, async (found, trx, endpoint) => {
+    const { candidate, url, acceptFailures, requestedBy } = found
     const passed = new Set(found.checks.flatMap(({ check, result }) => (result === 'passed' ? check : [])))
     const failed = certificationChecks.filter((check) => !passed.has(check))
     const state = failed.length === 0 ? 'passed' : 'failed'
     const switched = state === 'passed' || acceptFailures
-    if (switched) await switchAsPartner(trx, endpoint, { url: found.url, secretId: candidate })
-    await write(trx, endpointId, { ...found, state, finishedAt: new Date().toISOString() })
-    const { origin } = new URL(found.url)
-    const detail = { candidate, origin, failed_checks: failed, switched }
+    if (switched) await switchAsPartner(trx, endpoint, { url, secretId: candidate })
+    const detail = { candidate, origin: new URL(url).origin, failed_checks: failed, switched }
     const action = 'endpoint.certification_ended'
-    await recordAudit(trx, requestedBy, { action, partnerId, detail, outcome: 'done' })
-    return { endpointId, result: state }
+    await recordAudit(trx, requestedBy, { action, partnerId: running.partnerId, detail, outcome: 'done' })
+    return { ...found, state, finishedAt: new Date().toISOString() }
   })
-}

@@ -1,57 +1,60 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
-import type { EndpointPauser, EndpointState } from './endpoint-state.ts'
+import { describeCertification } from './certification-checks.ts'
 import { openDeliveries } from './endpoint.ts'
 import { hasNotices, unsentNotices } from './notices.ts'
-
-/** What an endpoint's workflow acts on. */
-export interface EndpointReview {
-  partnerId: number
-  state: EndpointState
-  reason: string | null
-  pausedBy: EndpointPauser | null
-  /** Text, to the microsecond. */
-  since: string
-  /** It takes webhooks again, and not all leads with open ones were woken. */
-  isWaking: boolean
-  /** In milliseconds since 1970. */
-  nextProbeAt: number | null
-  /** Open deliveries. */
-  waiting: number
-  /** Mails to be sent now. */
-  unsent: number
-}
 
 /** Whether a row of `endpoints` takes webhooks again, and not all leads were woken. */
 const isWaking = raw<boolean>`(state = 'active' and round <> woken_round)`
 
-/** Reads an endpoint; `undefined` if it has no URL. */
-export async function reviewEndpoint(sql: Sql, endpointId: number): Promise<EndpointReview | undefined> {
+/** What an endpoint's workflow acts on, and tells operators. */
+export type EndpointReview = Awaited<ReturnType<typeof reviewEndpoint>>
+
+export async function reviewEndpoint(sql: Sql, endpointId: number) {
   const { length: unsent } = await unsentNotices(sql, endpointId)
-  const row = await sql
+  const { certification, ...row } = await sql
     .selectFrom('endpoints')
-    .select(['partner_id as partnerId', 'state', 'reason', 'paused_by as pausedBy'])
+    .select(['partner_id as partnerId', 'state', 'reason', 'certification'])
     .select([raw<string>`since::text`.as('since'), isWaking.as('isWaking'), openDeliveries.as('waiting')])
+    // milliseconds since 1970; null unless the service paused it
     .select(raw<number | null>`(extract(epoch from next_probe_at) * 1000)::float8`.as('nextProbeAt'))
     .where('id', '=', endpointId)
-    .where('url', 'is not', null)
-    .executeTakeFirst()
-  return row && { ...row, unsent }
+    .executeTakeFirstOrThrow()
+  return {
+    ...row,
+    unsent,
+    isCertifying: certification?.state === 'running',
+    certified: certification && describeCertification(certification),
+  }
 }
 
-/** Writes down when the endpoint is probed next, unless the pause that began at `since` is over. */
-export async function setNextProbe(sql: Sql, endpointId: number, since: string, at: Date): Promise<void> {
+/** Endpoints whose workflow has something to do now. */
+export async function endpointsAtWork(sql: Sql): Promise<number[]> {
+  const endpoints = await sql
+    .selectFrom('endpoints')
+    .select('id')
+    .where(
+      raw<boolean>`(
+        ${isWaking} or ${hasNotices} or certification->>'state' = 'running'
+        or next_probe_at < now() - interval '1 minute'
+      )`,
+    )
+    .execute()
+  return endpoints.map(({ id }) => id)
+}
+
+/**
+ * Finds what to probe an endpoint with that the service paused: the oldest open delivery, the first of its lead. Plans the
+ * probe after it: the waits between probes are 1, 2, 4, 8 and 16 hours, and then a day.
+ */
+export async function beginProbe(sql: Sql, endpointId: number) {
+  const wait = raw`least(clock_timestamp() - since + interval '1 hour', interval '1 day')`
   await sql
     .updateTable('endpoints')
-    .set({ next_probe_at: at })
+    .set({ next_probe_at: raw<Date>`clock_timestamp() + ${wait}` })
     .where('id', '=', endpointId)
-    .where('paused_by', '=', 'service')
-    .where('since', '=', raw<Date>`${since}::timestamptz`)
+    .where('next_probe_at', 'is not', null)
     .execute()
-}
-
-/** The oldest open delivery, the first of its lead, for a probe. */
-export async function oldestWaiting(sql: Sql, endpointId: number) {
   return sql
     .selectFrom('deliveries')
     .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
@@ -62,26 +65,6 @@ export async function oldestWaiting(sql: Sql, endpointId: number) {
     .orderBy(raw`min(event_id)`)
     .limit(1)
     .executeTakeFirst()
-}
-
-/**
- * Endpoints whose workflow has something to do: they are paused, or have leads to wake or mails to send.
- *
- * @returns `isUnseen`: its workflow may not know its state, and wait for something else for an hour or more. One that knows
- *   of a pause by the service has planned a probe.
- */
-export async function endpointsAtWork(sql: Sql): Promise<{ id: number; isUnseen: boolean }[]> {
-  return sql
-    .selectFrom('endpoints')
-    .select('id')
-    .select(
-      raw<boolean>`${isWaking} or (paused_by is not distinct from 'service' and next_probe_at is null)`.as(
-        'isUnseen',
-      ),
-    )
-    .where('url', 'is not', null)
-    .where(raw<boolean>`(state = 'paused' or ${isWaking} or ${hasNotices})`)
-    .execute()
 }
 
 /**

@@ -1,5 +1,4 @@
 import { PAUSE_AFTER_HOURS } from '../deliveries/retry-schedule.ts'
-import { HOUR_MS } from '../values.ts'
 
 /**
  * An endpoint is where a partner's webhooks go.
@@ -17,14 +16,6 @@ export type EndpointState = (typeof endpointStates)[number]
 
 export const endpointPausers = ['staff', 'partner', 'service'] as const
 export type EndpointPauser = (typeof endpointPausers)[number]
-
-/**
- * When to probe an endpoint next that the service paused at `since`: the waits between probes are 1, 2, 4, 8 and 16 hours, and then
- * a day. All in milliseconds.
- */
-export function nextProbeAt(since: number, now: number): number {
-  return now + Math.min(Math.max(now - since, 0) + HOUR_MS, 24 * HOUR_MS)
-}
 
 /** State, as staff, partners, mails and the Temporal Web UI show it. */
 export const endpointHealths = ['active', 'failing', 'paused'] as const

@@ -38,7 +38,7 @@ export const Endpoint = defineEntity({
     failingSince: instant().nullable(),
     /** Partner and staff were told that it fails or is paused, and not yet that it works again. */
     incident: p.boolean().default(false),
-    /** When its workflow probes it next; null unless the service paused it. */
+    /** When its workflow probes it next; null unless the service paused it, and while it has no URL. */
     nextProbeAt: instant().nullable(),
     /** The number of the URL to certify: the id of its secret, which signs nothing yet. */
     candidate: p.integer().nullable(),
@@ -90,7 +90,7 @@ export const openDeliveries = raw<number>`(
 export const nextRevision = raw<number>`endpoints.revision + 1`
 export const nextRound = raw<number>`endpoints.round + 1`
 
-/** What a transition writes. The endpoint's workflow plans the probes of a pause. */
+/** What a transition writes. */
 export function columnsOf(reason: EndpointTransition) {
   const { pausedBy } = endpointTransitions[reason]
   return {
@@ -99,7 +99,7 @@ export function columnsOf(reason: EndpointTransition) {
     paused_by: pausedBy,
     revision: nextRevision,
     since: raw<Date>`clock_timestamp()`,
-    next_probe_at: null,
+    next_probe_at: pausedBy === 'service' ? raw<Date>`clock_timestamp() + interval '1 hour'` : null,
     ...(pausedBy === null && { round: nextRound, failing_since: null }),
   }
 }

@@ -4,11 +4,16 @@ import { inTransaction, type Sql } from '../database/sql.ts'
 import type { RouteDependencies } from '../http/dependencies.ts'
 import { ApiError } from '../http/errors.ts'
 import { auditName } from '../values.ts'
-import type { EndpointRequests } from './endpoint-workflows.ts'
+import type { PingOutcome } from './endpoint-state.ts'
 import { type LockedEndpoint, lockEndpoint } from './endpoint.ts'
 
 export interface EndpointSettings {
-  endpointRequests: EndpointRequests
+  /** What an endpoint's workflow does for its partner. Both reject while Temporal is away. */
+  endpointRequests: {
+    certify: (endpointId: number) => Promise<void>
+    /** Sends a test request and waits for the answer; one that is under way is joined. */
+    ping: (endpointId: number) => Promise<PingOutcome>
+  }
   /** Allows endpoints at loopback and private addresses. */
   allowPrivateNetwork: boolean
 }

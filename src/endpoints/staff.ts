@@ -9,7 +9,7 @@ import { formatTimestamp } from '../values.ts'
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
 import { generateSecret } from '../webhooks/signature.ts'
 import { viewOf } from './endpoint-view.ts'
-import { createEndpointRequests } from './endpoint-workflows.ts'
+import { createPing } from './endpoint-workflows.ts'
 import { findEndpoint, lockEndpoint } from './endpoint.ts'
 import { pauseOrResume } from './pause-endpoint.ts'
 import { rotateSecret } from './rotate-endpoint-secret.ts'
@@ -188,10 +188,9 @@ const withoutUrl = (partner: number) =>
 export async function test(context: StaffContext, partner: number) {
   await requirePartner(context.sql, partner)
   const { id, url } = await findEndpoint(context.sql, partner)
-  const requests = createEndpointRequests(context.client)
+  if (url === null) throw withoutUrl(partner)
   const outcome = await context.act({ action: 'endpoint.test', partnerId: partner }, async () => {
-    const result = url === null ? null : await requests.ping(id)
-    if (result === null) throw withoutUrl(partner)
+    const result = await createPing(context.client)(id)
     return { result, detail: { webhook_id: result.webhook_id, ok: result.ok, status: result.status } }
   })
   const { webhook_id, ok, status, duration_ms: durationMs, error_code: error, hint } = outcome

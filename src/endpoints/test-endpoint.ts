@@ -53,12 +53,10 @@ export const testEndpoint: FastifyPluginAsyncZod<Options> = async (app, { sql, e
         requireUrl(endpoint)
         return { id: endpoint.id, audit: {} }
       })
-      const outcome = await endpointRequests.ping(id).catch((err: unknown) => {
+      const { ok: accepted, ...rest } = await endpointRequests.ping(id).catch((err: unknown) => {
         request.log.warn({ err }, 'the test request was not made')
         throw unavailable()
       })
-      if (outcome === null) throw new ApiError('NO_ENDPOINT')
-      const { ok: accepted, ...rest } = outcome
       return { success: true as const, data: { accepted, ...rest } }
     },
   })

@@ -10,8 +10,6 @@ export function leadOf(workflowId: string): number | undefined {
   return id === undefined ? undefined : Number(id)
 }
 export const endpointWorkflowId = (endpointId: number) => `endpoint-${endpointId}`
-/** A candidate may be certified several times. */
-export const certificationId = (candidate: number, at: Date) => `certification-${candidate}-${at.getTime()}`
 export const resendId = (partnerId: number) => `resend-${partnerId}`
 export const replayId = (partnerId: number) => `replay-${partnerId}`
 

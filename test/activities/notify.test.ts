@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { mailerTo } from '../support/mailer.ts'
 import { notifyActivity } from '../../activities/notify.ts'
-import { endpointsAtWork, reviewEndpoint, setNextProbe } from '../../src/endpoints/endpoint-review.ts'
+import { endpointsAtWork } from '../../src/endpoints/endpoint-review.ts'
 import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
 import { columnsOf } from '../../src/endpoints/endpoint.ts'
 import { oweNotice } from '../../src/endpoints/notices.ts'
@@ -66,7 +66,6 @@ describe('telling a partner and staff of an endpoint', () => {
     await sql.updateTable('endpoints').set(columnsOf(transition)).execute()
     await oweNotice(sql, partnerId, 'paused')
   }
-  const review = async () => (await reviewEndpoint(sql, endpointId))!
   const subjects = (to: string) =>
     mailServer.mails
       .filter((mail) => mail.to === to)
@@ -74,10 +73,7 @@ describe('telling a partner and staff of an endpoint', () => {
 
   /** A try, which knows what earlier ones have said of themselves. */
   const attempt = (heartbeatDetails?: unknown) => tryActivity(activity, endpointId, { heartbeatDetails })
-  const tell = async (): Promise<number> => {
-    await review()
-    return new MockActivityEnvironment().run(activity, endpointId)
-  }
+  const tell = () => new MockActivityEnvironment().run(activity, endpointId)
 
   it('mails once that it fails and once that it works again, each time, to partner and staff', async () => {
     for (const told of [fail, fail, recover, fail, recover]) {
@@ -117,7 +113,6 @@ describe('telling a partner and staff of an endpoint', () => {
 
   it('says of a pause that ended before its mail that it did', async () => {
     await pauseEndpoint(sql, partnerId)
-    await review()
     await activate()
     await attempt()
     const mail = mailServer.mails.find(({ to }) => to === 'tech@lender.example')
@@ -151,15 +146,6 @@ describe('telling a partner and staff of an endpoint', () => {
     expect(logged.map((line) => JSON.parse(line) as object)).toEqual([
       expect.objectContaining({ mail: { partner: 'sent', staff: 'failed' } }),
     ])
-  })
-
-  it('is no reason to wait with probes: the workflow is told of a pause that it has not seen', async () => {
-    await change('gone')
-    expect(await endpointsAtWork(sql)).toMatchObject([{ id: endpointId, isUnseen: true }])
-    await setNextProbe(sql, endpointId, (await review()).since, new Date())
-    expect(await endpointsAtWork(sql)).toMatchObject([{ id: endpointId, isUnseen: false }])
-    await pauseEndpoint(sql, partnerId)
-    expect(await endpointsAtWork(sql)).toMatchObject([{ id: endpointId, isUnseen: false }])
   })
 
   it.each([

@@ -4,7 +4,6 @@ import {
   type CheckReport,
   type CheckResult,
 } from '../../src/endpoints/certification-checks.ts'
-import { certificationId } from '../../src/temporal/names.ts'
 import { atOnce } from '../support/at-once.ts'
 import { endpointOf, pauseEndpoint, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
@@ -35,15 +34,6 @@ describe('certification', () => {
     begin()
   }, 60_000)
 
-  const workflowOf = async (partnerId: number) => {
-    const { certification } = await service.sql
-      .selectFrom('endpoints')
-      .select('certification')
-      .where('partner_id', '=', partnerId)
-      .executeTakeFirstOrThrow()
-    return certificationId(certification!.candidate, new Date(certification!.requestedAt))
-  }
-
   /** A partner that is about to certify the endpoint `next`. */
   async function scene() {
     const partner = await service.addPartner()
@@ -65,8 +55,8 @@ describe('certification', () => {
         report.checks.filter(({ result }) => result === wanted).map(({ check }) => check)
       return { ...report, failed: withResult('failed'), notJudged: withResult('not_judged') }
     }
-    const certify = async (body: object = {}, at = next) => {
-      await propose(at)
+    const certify = async (body: object = {}) => {
+      await propose()
       await post('certify-endpoint', body)
       return ended()
     }
@@ -99,23 +89,26 @@ describe('certification', () => {
       expect(changed.event).toEqual(valid.event)
 
       // operators see the checks, without the URL
-      const handle = service.client.workflow.getHandle(await workflowOf(partner.id))
-      const { events } = await handle.fetchHistory()
+      const workflow = await endpointOf(service, partner).workflow()
+      await workflow.result()
+      const { events } = await workflow.fetchHistory()
       const text = JSON.stringify(events, (name, value: unknown) =>
         name === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
       )
-      expect(text).toContain('send a webhook with a valid signature')
+      expect(text).toContain('valid: passed (status 200)')
       expect(text).not.toContain(new URL(next.url).host)
       expect(text).not.toContain('whsec_')
     }),
   )
 
   it(
-    'sends what was held, in order, once it has changed over',
+    'of a first URL sends what was held, in order, once it has changed over',
     begun(async () => {
       const { partner, next, certify } = await scene()
       const leads = leadsOf(service, partner)
       await putEndpoints(service.sql, 'paused', { partnerId: partner.id, by: 'service' })
+      const withoutUrl = service.sql.updateTable('endpoints').where('partner_id', '=', partner.id)
+      await withoutUrl.set({ url: null, reason: 'no_endpoint', next_probe_at: null }).execute()
       const leadId = await leads.start()
       await service.referrals.signal(leadId, 'contract_signed')
       await leads.recorded(leadId, 'contract_signed')
@@ -193,22 +186,21 @@ describe('certification', () => {
   it(
     'of two candidates at once switches to the current one only',
     begun(async () => {
-      const { partner, next: first, post, propose, certify } = await scene()
+      const { next: first, post, propose, ended } = await scene()
       const answered = Promise.withResolvers<void>()
       first.answer = ({ verified }, response) =>
         void answered.promise.then(() => response.writeHead(verified ? 200 : 400).end())
       await propose()
       await post('certify-endpoint', {})
-      const id = await workflowOf(partner.id)
       await first.until((arrivals) => arrivals.length === 1)
       const second = await startPartnerEndpoint()
       second.answer = ({ verified }, response) => void response.writeHead(verified ? 200 : 400).end()
-      const { state, url } = await certify({}, second)
-      expect([state, url]).toEqual(['passed', second.url])
+      await propose(second)
+      await post('certify-endpoint', {})
       answered.resolve()
-      expect(await service.client.workflow.getHandle(id).result()).toBe('superseded')
-      expect(first.arrivals).toHaveLength(1)
-      expect(await post('get-endpoint', {})).toMatchObject({ url: second.url, certification: { state } })
+      expect(await ended()).toMatchObject({ state: 'passed', url: second.url })
+      expect([first.arrivals.length, second.arrivals.length]).toEqual([1, 6])
+      expect((await post('get-endpoint', {})).url).toBe(second.url)
     }),
   )
 

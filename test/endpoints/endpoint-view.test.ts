@@ -1,12 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
+import { sql as raw } from 'kysely'
 import type { Sql } from '../../src/database/sql.ts'
-import { reviewEndpoint, setNextProbe } from '../../src/endpoints/endpoint-review.ts'
+import { beginProbe, reviewEndpoint } from '../../src/endpoints/endpoint-review.ts'
 import { viewOf } from '../../src/endpoints/endpoint-view.ts'
-import { findEndpoint, lockEndpoint } from '../../src/endpoints/endpoint.ts'
+import { columnsOf, findEndpoint, lockEndpoint } from '../../src/endpoints/endpoint.ts'
 import { addSecret } from '../../src/endpoints/secrets.ts'
 import { setEndpoint, switchAsPartner } from '../../src/endpoints/switch-endpoint.ts'
+import { formatTimestamp, HOUR_MS } from '../../src/values.ts'
 import { addAttempts } from '../support/attempts.ts'
-import { pauseEndpoint, putEndpoints, resumeEndpoint } from '../support/endpoint-states.ts'
+import { pauseEndpoint, resumeEndpoint } from '../support/endpoint-states.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'
@@ -67,23 +69,29 @@ describe('an endpoint, as it is shown', () => {
     })
   })
 
-  it('has a next probe only in the pause by the service that it was planned for', async () => {
-    const at = new Date('2026-03-09T11:30:00.250Z')
+  it('that the service pauses is probed after 1, 2, 4, 8 and 16 hours, then once a day, until somebody pauses or resumes it', async () => {
     const { id } = await findEndpoint(sql, partnerId)
-    const review = async () => (await reviewEndpoint(sql, id))!
-    const planned = async () => [(await view()).next_probe_at, (await review()).nextProbeAt]
+    const HOURS = [1, 2, 4, 8, 16, 24, 24]
+    const planned = async () => {
+      const { nextProbeAt } = await reviewEndpoint(sql, id)
+      const shown = (await view()).next_probe_at
+      expect(shown).toBe(nextProbeAt && formatTimestamp(new Date(nextProbeAt)))
+      return nextProbeAt && Math.round((nextProbeAt - Date.now()) / HOUR_MS)
+    }
     await setUrl()
     for (const change of [pauseEndpoint, resumeEndpoint, setUrl]) {
-      await putEndpoints(sql, 'paused', { by: 'service' })
-      const { since } = await review()
-      await setNextProbe(sql, id, since, at)
-      expect(await planned()).toEqual(['2026-03-09 11:30:00', at.getTime()])
+      await sql.updateTable('endpoints').set(columnsOf('gone')).execute()
+      for (const hours of HOURS) {
+        expect(await planned()).toBe(hours)
+        await sql
+          .updateTable('endpoints')
+          .set({ since: raw<Date>`since - ${hours} * interval '1 hour'` })
+          .execute()
+        await beginProbe(sql, id)
+      }
       await change(sql, partnerId)
-      await setNextProbe(sql, id, since, at)
-      expect(await planned()).toEqual([null, null])
+      await beginProbe(sql, id)
+      expect(await planned()).toBeNull()
     }
-    await putEndpoints(sql, 'paused', { by: 'staff' })
-    await setNextProbe(sql, id, (await review()).since, at)
-    expect(await planned()).toEqual([null, null])
   })
 })

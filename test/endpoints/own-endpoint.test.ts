@@ -109,9 +109,9 @@ describe('a partner’s own endpoint, in a sandbox', () => {
     }
     const audited = (await auditOf(api, partner)).filter(({ action }) => action === 'endpoint.certify')
     expect(audited).toHaveLength(1)
-    const { candidate } = await endpointOf(api, partner)
+    const { id, candidate } = await endpointOf(api, partner)
     expect(audited[0]?.detail?.candidate).toBe(candidate)
-    expect(api.requested).toContain(`certify ${candidate}`)
+    expect(api.requested).toContain(`certify ${id}`)
   })
 
   it.each([
@@ -149,10 +149,9 @@ describe('a partner’s own endpoint, in a sandbox', () => {
       expect([path, status, headers['retry-after']]).toEqual([path, 503, expect.any(String)])
     }
     const asked: unknown[] = []
-    endpointRequests.certify = async (request) => void asked.push(request)
+    endpointRequests.certify = async (id) => void asked.push(id)
     expect((await lender.post('certify-endpoint', {})).status).toBe(200)
-    const { candidate } = await endpointOf(away, lender)
-    expect(asked).toMatchObject([{ partnerId: lender.id, candidate }])
+    expect(asked).toEqual([(await endpointOf(away, lender)).id])
   })
 
   it('pauses and resumes', async () => {

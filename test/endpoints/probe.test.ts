@@ -1,25 +1,13 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { nextProbeAt } from '../../src/endpoints/endpoint-state.ts'
 import { createEndpointStarter } from '../../src/endpoints/endpoint-workflows.ts'
 import { oweNotice } from '../../src/endpoints/notices.ts'
 import type { ReferralView } from '../../workflows/messages.ts'
 import { pauseEndpoint, endpointOf, putEndpoints } from '../support/endpoint-states.ts'
+import { compareNow } from '../support/compared.ts'
 import { leadsOf } from '../support/leads.ts'
-import { partnerCalls, type TestPartner } from '../support/service.ts'
+import type { TestPartner } from '../support/service.ts'
 import { type SharedService, sharedService } from '../support/shared-service.ts'
 import { until } from '../support/until.ts'
-
-const HOUR_MS = 60 * 60 * 1000
-
-it('is probed after 1, 2, 4, 8 and 16 hours, then once a day', () => {
-  const waits: number[] = []
-  for (let at = 0; waits.length < 7;) {
-    const next = nextProbeAt(0, at)
-    waits.push((next - at) / HOUR_MS)
-    at = next
-  }
-  expect(waits).toEqual([1, 2, 4, 8, 16, 24, 24])
-})
 
 describe('an endpoint that the service paused', () => {
   let service: SharedService
@@ -68,35 +56,19 @@ describe('an endpoint that the service paused', () => {
     })
   })
 
-  it('says when it is probed next, until staff pause it', async () => {
-    const { post } = partnerCalls(service.port, partner.key)
-    const nextProbe = async () => (await post('get-endpoint', {})).body.data.next_probe_at
-    const isIn = (hours: number) =>
-      until(async () => {
-        const at = await nextProbe()
-        return at !== null && Math.abs(Date.parse(`${at}Z`) - Date.now() - hours * HOUR_MS) < 60_000
-      })
-    const endpoints = service.sql.updateTable('endpoints').where('partner_id', '=', partner.id)
-    await endpoints.set({ since: new Date() }).execute()
-    await leads.start()
-    const workflow = await start()
-    await isIn(1)
-    await endpoint.age('1 hour')
-    await workflow.signal('probe')
-    await isIn(2)
-    expect(await endpoint.probes()).toHaveLength(1)
-    await pauseEndpoint(service.sql, partner.id)
-    expect(await nextProbe()).toBeNull()
-  })
-
   it('is not probed once staff have paused it', async () => {
     await pauseEndpoint(service.sql, partner.id)
     const leadId = await leads.start()
-    const workflow = await start()
-    await workflow.signal('look')
-    await workflow.signal('probe')
-    // what the signals led to is over: the review of the record, and nothing after it
-    await until(async () => (await workflow.describe()).raw.pendingActivities?.length === 0)
+    await (await start()).result()
     expect([await endpoint.probes(), leads.arrivals(leadId)]).toEqual([[], []])
+  })
+
+  it('is probed when the time has come, although Temporal lost its workflow', async () => {
+    await leads.start()
+    const due = service.sql.updateTable('endpoints').where('partner_id', '=', partner.id)
+    await due.set({ next_probe_at: new Date(0) }).execute()
+    await compareNow(service)
+    await until(async () => (await endpoint.probes()).length === 1)
+    expect(Number((await endpoint.row()).next_probe_at)).toBeGreaterThan(Date.now())
   })
 })

@@ -8,7 +8,7 @@ import { until } from './until.ts'
 export const pauseEndpoint = (sql: Sql, partnerId: number) => pauseOrResume(sql, partnerId, 'staff')
 export const resumeEndpoint = (sql: Sql, partnerId: number) => pauseOrResume(sql, partnerId, 'resumed')
 
-/** Puts endpoints into a state as if it had always been so: nobody is told or woken, and no revision rises. */
+/** Puts endpoints into a state as if it had always been so: nobody is told or woken, and no revision rises. The next probe is in an hour. */
 export async function putEndpoints(
   sql: Sql,
   state: 'active' | 'paused',
@@ -19,7 +19,8 @@ export async function putEndpoints(
     .updateTable('endpoints')
     .set({ state, paused_by: pausedBy, reason: pausedBy, failing_since: null })
     .$if(state === 'active', (query) => query.set({ since: new Date(0) }))
-    .set((eb) => ({ next_probe_at: null, woken_round: eb.ref('round') }))
+    .set((eb) => ({ woken_round: eb.ref('round') }))
+    .set({ next_probe_at: pausedBy === 'service' ? new Date(Date.now() + 3_600_000) : null })
     .$if(partnerId !== undefined, (query) => query.where('partner_id', '=', partnerId ?? 0))
     .execute()
 }

@@ -1,14 +1,8 @@
 import type { WorkflowHandle } from '@temporalio/client'
 import { putClockAhead } from '../support/clock.ts'
 import { beginCertification } from '../../src/endpoints/certify-endpoint.ts'
-import { createEndpointRequests, createEndpointStarter } from '../../src/endpoints/endpoint-workflows.ts'
-import {
-  certificationId,
-  endpointWorkflowId,
-  referralId,
-  replayId,
-  resendId,
-} from '../../src/temporal/names.ts'
+import { createEndpointStarter, createPing } from '../../src/endpoints/endpoint-workflows.ts'
+import { endpointWorkflowId, referralId, replayId, resendId } from '../../src/temporal/names.ts'
 import { lockEndpoint } from '../../src/endpoints/endpoint.ts'
 import { setCandidate } from '../../src/endpoints/set-endpoint.ts'
 import { sealing } from '../../src/seal.ts'
@@ -153,14 +147,19 @@ export const scenes: Record<string, Scene> = {
 
 /** The workflows beside those of leads, by the names of the files that hold their histories; answers the workflow's id. */
 export const otherScenes: Record<string, (service: Service) => Promise<string>> = {
+  /** Certifies a URL that refuses, too. */
   async 'endpoint-probed-then-resumed'(service) {
     const partner = await service.addPartner()
     const endpoint = endpointOf(service, partner)
+    const secret = sealing(partner.endpoint.secret, service.encryptionKeys)
+    await setCandidate(service.sql, (await endpoint.row()).id, partner.endpoint.url, secret)
+    const asked = { acceptFailures: false, requestedBy: 'key 1' }
+    await beginCertification(service.sql, await lockEndpoint(service.sql, partner.id), asked)
     partner.endpoint.answer = (_, response) => void response.writeHead(410).end()
     await leadsOf(service, partner).start()
     await endpoint.is('paused')
     const { id } = await endpoint.row()
-    await createEndpointRequests(service.client).ping(id)
+    await createPing(service.client)(id)
     await createEndpointStarter(service.client)(id)
     const handle = service.client.workflow.getHandle(endpointWorkflowId(id))
     await handle.signal(probeSignal)
@@ -169,23 +168,6 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await handle.signal(probeSignal)
     await handle.result()
     return handle.workflowId
-  },
-  async certification(service) {
-    const partner = await service.addPartner()
-    const { id: endpointId } = await endpointOf(service, partner).row()
-    const secret = sealing(partner.endpoint.secret, service.encryptionKeys)
-    const candidate = await setCandidate(service.sql, endpointId, partner.endpoint.url, secret)
-    const endpoint = await lockEndpoint(service.sql, partner.id)
-    const { requestedAt } = (await beginCertification(service.sql, endpoint, false)).begun
-    const asked = { partnerId: partner.id, candidate, requestedAt }
-    await createEndpointRequests(service.client).certify({
-      ...asked,
-      acceptFailures: false,
-      requestedBy: 'key 1',
-    })
-    const id = certificationId(candidate, new Date(requestedAt))
-    await service.client.workflow.getHandle(id).result()
-    return id
   },
   async 'clock-advanced'(service) {
     return referralId(await advanceRefused(service))

@@ -3,7 +3,7 @@ import type { EndpointSettings } from '../../../src/endpoints/own-endpoint.ts'
 /** What self-service gives an API that runs without Temporal: `requested` is told of the workflows that would start. */
 export const selfServiceOf = (requested: string[]): EndpointSettings => ({
   endpointRequests: {
-    certify: async ({ candidate }) => void requested.push(`certify ${candidate}`),
+    certify: async (endpointId) => void requested.push(`certify ${endpointId}`),
     async ping(endpointId) {
       requested.push(`ping ${endpointId}`)
       const webhook_id = 'ping_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e'
