@@ -26,10 +26,11 @@ export interface Comparison {
 
 interface Dependencies extends MailDependencies {
   /** Those that ended a while ago or are overdue, or all. */
-  compareLeads: (
-    which: { all: boolean; endedSince: number },
-    told: { signal: AbortSignal; onFailure: (error: unknown, leadId: number) => void },
-  ) => Promise<{ repaired: number; failed: number }>
+  compareLeads: (which: { endedSince: number | undefined; signal: AbortSignal }) => Promise<{
+    started: number[]
+    refreshed: number[]
+    failed: { item: number; error: unknown }[]
+  }>
   startEndpoint: (endpointId: number) => Promise<unknown>
   observe: Pick<WorkerObserver, 'scheduleEnded'>
 }
@@ -41,25 +42,25 @@ interface Dependencies extends MailDependencies {
  */
 export function compareWithRecordActivity(dependencies: Dependencies) {
   const { compareLeads, observe, log } = dependencies
-  const onFailure = (err: unknown, leadId: number) => {
-    const facts = { err, lead_id: leadId, workflow_id: referralId(leadId) }
-    log.error(facts, 'cannot bring a lead’s workflow to what the record says')
-  }
   return (allAt: number): Promise<Comparison> =>
     whileBeating(async () => {
       const began = Date.now()
       const signal = cancellationSignal()
       const endpoints = await startEndpoints(dependencies)
       const all = began >= allAt
-      const leads = await compareLeads({ all, endedSince: began - LOOK_BACK_MS }, { signal, onFailure })
+      const leads = await compareLeads({ endedSince: all ? undefined : began - LOOK_BACK_MS, signal })
+      for (const { item: leadId, error: err } of leads.failed) {
+        const facts = { err, lead_id: leadId, workflow_id: referralId(leadId) }
+        log.error(facts, 'cannot bring a lead’s workflow to what the record says')
+      }
       if (signal.aborted) throw again('the worker stops')
-      const { repaired } = leads
+      const repaired = leads.started.length + leads.refreshed.length
       if (repaired > 0) log.warn({ repaired }, 'brought leads’ workflows to what the record says')
       // last: no lead waits for a mail server
       await tellRestored(dependencies)
       observe.scheduleEnded('comparison')
-      const nextAllAt = began + (leads.failed === 0 ? DAY_MS : HOUR_MS)
-      return { repaired, failed: leads.failed + endpoints.failed, allAt: all ? nextAllAt : allAt }
+      const nextAllAt = began + (leads.failed.length === 0 ? DAY_MS : HOUR_MS)
+      return { repaired, failed: leads.failed.length + endpoints.failed, allAt: all ? nextAllAt : allAt }
     })
 }
 

@@ -67,7 +67,8 @@ export function workerActivities({ config, log, sql, client, deploymentId, refer
     ...attempting,
     environment,
     attempts,
-    compareLeads: compareLeads({ client, sql, referrals }),
+    compareLeads: (which: Parameters<typeof compareLeads>[1]) =>
+      compareLeads({ client, sql, referrals }, which),
     removeOld: (name: RetainedName, run: Pick<Removal, 'signal'>) => removeOld({ sql, config, ...run }, name),
     wakeLead: (leadId: number) => referrals.signal(leadId, wakeSignal),
     tellFailure: failureTeller(client, log),

@@ -75,121 +75,75 @@ export async function* listWorkflows(
   for (let each = await next(); !each.done; each = await next()) yield each.value
 }
 
-interface Dependencies {
-  client: Client
-  sql: Sql
-  referrals: Referrals
-  signal?: AbortSignal
-  /** Called for each lead whose workflow could not be started or signalled. */
-  onFailure?: (error: unknown, leadId: number) => void
-}
-
-/** The comparison of leads: of all, or of those that ended since then (in milliseconds since 1970) or are overdue. */
-export function compareLeads(given: Pick<Dependencies, 'client' | 'sql' | 'referrals'>) {
-  return async (
-    { all, endedSince }: { all: boolean; endedSince: number },
-    told: Required<Pick<Dependencies, 'signal' | 'onFailure'>>,
-  ): Promise<{ repaired: number; failed: number }> => {
-    const dependencies = { ...given, ...told }
-    const isFull = all || (await hasUnread(given.sql))
-    const compared = isFull ? await reconcile(dependencies) : await restartEnded(dependencies, endedSince)
-    const overdue = await refreshOverdue(dependencies)
-    return {
-      repaired: compared.started.length + compared.refreshed.length + overdue.refreshed.length,
-      failed: compared.failed.length + overdue.failed.length,
-    }
-  }
-}
-
 /** What was done for which leads. */
-export interface Repairs {
+interface Repairs {
   /** Their workflows were started from the record, if they did not run. */
   started: number[]
   /** Their workflows were told to read the record again, and to send what is due. */
   refreshed: number[]
-  failed: number[]
-}
-
-function repairing({ referrals, signal, onFailure }: Dependencies) {
-  const repairs: Repairs = { started: [], refreshed: [], failed: [] }
-  const forEach = async (ids: Iterable<number>, work: (id: number) => Promise<unknown>) => {
-    const failed = await forEachInFlight(ids, work, { signal })
-    for (const { item, error } of failed) {
-      repairs.failed.push(item)
-      onFailure?.(error, item)
-    }
-  }
-  const start = async (id: number) => {
-    if (await referrals.startFromRecord(id)) repairs.started.push(id)
-  }
-  const refresh = async (id: number) => {
-    if (!(await referrals.signal(id, readRecordSignal))) return
-    // it may wait for a resume that it was told of before Temporal was put back
-    await referrals.signal(id, wakeSignal)
-    repairs.refreshed.push(id)
-  }
-  return {
-    repairs,
-    start: (ids: Iterable<number>) => forEach(ids, start),
-    refresh: (ids: Iterable<number>) => forEach(ids, refresh),
-  }
+  failed: { item: number; error: unknown }[]
 }
 
 /**
- * Restarts the workflows of open leads that ended since `sinceMs` (milliseconds since the epoch), for example because
- * they were terminated. A workflow that runs again stays as it is.
+ * Compares leads with the running workflows. Starts missing workflows from the record, which repeats no webhook and moves no
+ * date, and refreshes those that lag behind it or whose webhook is overdue.
+ *
+ * @param endedSince compares only workflows that ended since then, in milliseconds since 1970, for example because they were
+ *   terminated; all open leads without it, and after a restore.
  */
-export async function restartEnded(dependencies: Dependencies, sinceMs: number): Promise<Repairs> {
-  const { client, sql } = dependencies
-  const since = new Date(sinceMs).toISOString()
-  const query = `WorkflowType = 'referral' AND ExecutionStatus NOT IN ('Running', 'ContinuedAsNew') AND CloseTime > '${since}'`
+export async function compareLeads(
+  { client, sql, referrals }: { client: Client; sql: Sql; referrals: Referrals },
+  { endedSince, signal }: { endedSince?: number | undefined; signal?: AbortSignal } = {},
+): Promise<Repairs> {
+  const repairs: Repairs = { started: [], refreshed: [], failed: [] }
+  const repair = async (done: number[], ids: Iterable<number>, work: (id: number) => Promise<boolean>) => {
+    const workOn = async (id: number) => void ((await work(id)) && done.push(id))
+    repairs.failed.push(...(await forEachInFlight(ids, workOn, { signal })))
+  }
+  const refresh = async (id: number) =>
+    (await referrals.signal(id, readRecordSignal)) &&
+    // it may wait for a resume that it was told of before Temporal was put back
+    referrals.signal(id, wakeSignal)
+  const isFull = endedSince === undefined || (await hasUnread(sql))
+  const { missing, lagging } = isFull
+    ? await allDifferences(client, sql, signal)
+    : { missing: await endedEarly(client, sql, endedSince), lagging: [] }
+  await repair(repairs.started, missing, referrals.startFromRecord)
+  await repair(repairs.refreshed, new Set([...lagging, ...(await overdueLeads(sql))]), refresh)
+  return repairs
+}
+
+/** Open leads whose workflow ended since a time and does not run again. */
+async function endedEarly(client: Client, sql: Sql, since: number): Promise<number[]> {
+  const query = `WorkflowType = 'referral' AND ExecutionStatus NOT IN ('Running', 'ContinuedAsNew') AND CloseTime > '${new Date(since).toISOString()}'`
   const ended = new Set([0])
   for await (const { workflowId } of listWorkflows(client, query)) ended.add(leadOf(workflowId) ?? 0)
   const open = await openLeads(sql)
     .where('leads.id', 'in', [...ended])
     .execute()
-  const { repairs, start } = repairing(dependencies)
-  await start(open.map(({ id }) => id))
-  return repairs
+  return open.map(({ id }) => id)
 }
 
 /**
- * Refreshes the workflows whose webhook is overdue, or starts them. A workflow that Temporal was put back to may have been up
- * to date when all were compared, and have lost what it knew by then.
+ * Open leads without a workflow, and those whose workflow knows less than the record, for example because Temporal was put
+ * back from a copy: it tells of another status, or has not read the record since a restore. One that only lacks a webhook
+ * is found once that is overdue.
  */
-export async function refreshOverdue(dependencies: Dependencies): Promise<Repairs> {
-  const { repairs, refresh } = repairing(dependencies)
-  await refresh(await overdueLeads(dependencies.sql))
-  return repairs
-}
-
-/**
- * Compares all open leads with the running workflows. Starts missing workflows from the record, which repeats no webhook
- * and moves no date. After a reset, or when Temporal was put back from a copy, a workflow may know less than the record.
- * It is refreshed if it has another status, or has not read the record since a restore; one that only lacks a webhook, once
- * that is overdue.
- */
-export async function reconcile(dependencies: Dependencies): Promise<Repairs> {
-  const { client, sql, signal } = dependencies
+async function allDifferences(client: Client, sql: Sql, signal: AbortSignal | undefined) {
   const running = await runningLeads(client, signal)
-  const { repairs, start, refresh } = repairing(dependencies)
+  const [missing, lagging]: [number[], number[]] = [[], []]
   const read = (after: number, limit: number) =>
     openLeads(sql).where('leads.id', '>', after).orderBy('leads.id').limit(limit).execute()
   for await (const page of pages(PAGE, 0, read, ({ id }) => id)) {
-    // what was not compared yet is left to the next time
-    if (signal?.aborted) return repairs
-    const [missing, others] = [
-      page.filter(({ id }) => !running.has(id)),
-      page.filter(({ id }) => running.has(id)),
-    ]
-    await start(missing.map(({ id }) => id))
-    const lagging = others.filter(({ id, status, isUnread }) => isUnread || running.get(id) !== status)
-    await refresh(lagging.map(({ id }) => id))
-    for (const { id } of others) running.delete(id)
+    if (signal?.aborted) break
+    for (const { id, status, isUnread } of page) {
+      if (!running.has(id)) missing.push(id)
+      else if (isUnread || running.get(id) !== status) lagging.push(id)
+      running.delete(id)
+    }
   }
   // the rest is closed in the record; these workflows end once they have read that
-  await refresh(running.keys())
-  return repairs
+  return { missing, lagging: [...lagging, ...running.keys()] }
 }
 
 /** The leads whose workflow runs, with the status that it tells of itself. */

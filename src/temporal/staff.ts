@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { reconcile } from '../leads/comparison.ts'
+import { compareLeads } from '../leads/comparison.ts'
 import { fields } from '../staff/answer.ts'
 import type { Run, StaffContext } from '../staff/context.ts'
 
@@ -16,12 +16,13 @@ export function addWorkflowCommands(program: Command, run: Run): void {
 export async function rebuild(context: StaffContext) {
   await context.requireOwnNamespace()
   const repairs = await context.act({ action: 'workflow.rebuild' }, async () => {
-    const result = await reconcile(context)
+    const result = await compareLeads(context)
     return { result, detail: { started: result.started.length, refreshed: result.refreshed.length } }
   })
-  const { started, refreshed, failed } = repairs
+  const { started, refreshed } = repairs
+  const failed = repairs.failed.map(({ item }) => item)
   return {
-    json: { ...repairs },
+    json: { started, refreshed, failed },
     text: fields({
       started: listed(started),
       refreshed: listed(refreshed),

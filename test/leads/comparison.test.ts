@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import type { ReferralView } from '../../workflows/messages.ts'
 import { recordMilestones } from '../../src/leads/record-milestones.ts'
-import { reconcile, refreshOverdue, restartEnded } from '../../src/leads/comparison.ts'
+import { compareLeads } from '../../src/leads/comparison.ts'
 import { webhookBody } from '../../src/webhooks/body.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
@@ -67,7 +67,7 @@ describe('the record, against the workflows that run', () => {
     const since = Date.now() - 60_000
     await handleOf(leadId).terminate()
     await listed(`WorkflowId = 'lead-${leadId}' AND ExecutionStatus = 'Terminated'`, 1)
-    expect((await restartEnded(service, since)).started).toEqual([leadId])
+    expect((await compareLeads(service, { endedSince: since })).started).toEqual([leadId])
     expect(await planned()).toEqual(before)
     await service.referrals.signal(leadId, 'contract_signed')
     await arrived(leadId, 3)
@@ -94,8 +94,8 @@ describe('the record, against the workflows that run', () => {
     await handleOf(leadId).result()
     await listed(`WorkflowId = 'lead-${leadId}' AND ExecutionStatus = 'Completed'`, 1)
     const before = await handleOf(leadId).describe()
-    await restartEnded(service, Date.now() - 60_000)
-    expect((await reconcile(service)).started).not.toContain(leadId)
+    await compareLeads(service, { endedSince: Date.now() - 60_000 })
+    expect((await compareLeads(service)).started).not.toContain(leadId)
     expect((await handleOf(leadId).describe()).runId).toBe(before.runId)
   })
 
@@ -103,9 +103,9 @@ describe('the record, against the workflows that run', () => {
     const lost = await started()
     await handleOf(lost).terminate()
     await listed(`WorkflowId = 'lead-${lost}' AND ExecutionStatus = 'Running'`, 0)
-    expect((await reconcile(service)).started).toEqual([lost])
+    expect((await compareLeads(service)).started).toEqual([lost])
     await listed(`WorkflowId = 'lead-${lost}' AND ExecutionStatus = 'Running'`, 1)
-    expect((await reconcile(service)).started).toEqual([])
+    expect((await compareLeads(service)).started).toEqual([])
   })
 
   it('tells a workflow that lags behind the record to read it again', async () => {
@@ -115,7 +115,7 @@ describe('the record, against the workflows that run', () => {
     await recordMilestones(service.sql, leadId, items, (facts) =>
       webhookBody({ ...facts, environment: 'sandbox' }),
     )
-    expect((await reconcile(service)).refreshed).toContain(leadId)
+    expect((await compareLeads(service)).refreshed).toContain(leadId)
     await listed(`WorkflowId = 'lead-${leadId}' AND LeadStatus = 'contract_signed'`, 1)
   })
 
@@ -132,9 +132,9 @@ describe('the record, against the workflows that run', () => {
       .where('lead_id', '=', leadId)
       .where('state', '=', 'pending')
     await pending.set({ ...overdue, ...lease('15 seconds') }).execute()
-    expect((await refreshOverdue(service)).refreshed).toEqual([])
+    expect((await compareLeads(service, { endedSince: Date.now() })).refreshed).toEqual([])
     await pending.set(lease('-1 second')).execute()
-    expect((await refreshOverdue(service)).refreshed).toEqual([leadId])
+    expect((await compareLeads(service, { endedSince: Date.now() })).refreshed).toEqual([leadId])
     await arrived(leadId, 3)
   })
 
@@ -147,7 +147,7 @@ describe('the record, against the workflows that run', () => {
     await putEndpoints(sql, 'active')
     const overdue = { next_attempt_at: raw<Date>`now() - interval '3 minutes'` }
     await sql.updateTable('deliveries').set(overdue).where('lead_id', '=', leadId).execute()
-    expect((await refreshOverdue(service)).refreshed).toEqual([leadId])
+    expect((await compareLeads(service, { endedSince: Date.now() })).refreshed).toEqual([leadId])
     await arrived(leadId, 2)
   })
 })

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { readRecordSignal, type ReferralView } from '../../workflows/messages.ts'
-import { hasUnread, reconcile, restartEnded } from '../../src/leads/comparison.ts'
+import { compareLeads, hasUnread } from '../../src/leads/comparison.ts'
 import { loadReferralState } from '../../src/leads/referrals.ts'
 import { findEvents } from '../../src/leads/get-events.ts'
 import type { SignalledMilestone } from '../../src/leads/milestones.ts'
@@ -76,7 +76,7 @@ describe('a workflow whose record went back', () => {
     await forget(service.sql, leadId, 1)
     await service.sql.transaction().execute((trx) => raiseEpoch(trx))
     expect(await hasUnread(service.sql)).toBe(true)
-    expect((await reconcile(service)).refreshed).toContain(leadId)
+    expect((await compareLeads(service)).refreshed).toContain(leadId)
     await delivered(1003)
     expect(await history()).toEqual(before)
     expect(await view()).toMatchObject({ signals, anchor })
@@ -161,7 +161,7 @@ describe('a workflow whose record went back', () => {
       expect(await leads.names(leadId)).toEqual(['lead_received'])
       const ended = `WorkflowId = 'lead-${leadId}' AND ExecutionStatus = 'Completed'`
       await until(async () => (await service.client.workflow.count(ended)).count === 1)
-      expect((await restartEnded(service, Date.now() - 60_000)).started).toContain(leadId)
+      expect((await compareLeads(service, { endedSince: Date.now() - 60_000 })).started).toContain(leadId)
       await delivered(1)
       await record('contract_signed')
       expect(await leads.names(leadId)).toEqual(['lead_received', 'contract_signed'])
