@@ -1,15 +1,14 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import type { Sql } from '../database/sql.ts'
 import type { RouteDependencies } from '../http/dependencies.ts'
 import { ApiError, invalidRequest } from '../http/errors.ts'
 import { email, id, name, optionalRules, phone } from '../http/fields.ts'
-import { findAnswer, idempotencyParameter, keyedRequest, type KeyedRequest } from '../http/idempotency.ts'
+import { findAnswer, idempotencyParameter, keyedRequest } from '../http/idempotency.ts'
 import { operation } from '../http/operation.ts'
 import { message, success } from '../http/schemas.ts'
 import { ignoredIn, MOST_IGNORED } from '../http/failures.ts'
 import { eachField, type OptionalField, optionalFields } from './lead-fields.ts'
-import { insertLead, leadIds, type NewLead, type ReservedLeadId, type WebhookBody } from './new-lead.ts'
+import { insertLead, leadIds } from './new-lead.ts'
 import { newReferralState } from './referral-state.ts'
 
 /** An optional field; stored as `null` when it is absent. */
@@ -100,7 +99,8 @@ type Options = Pick<
 /** POST /create-lead: interface specification, section 4.1. It succeeds even if Temporal is down. */
 export const createLead: FastifyPluginAsyncZod<Options> = async (app, options) => {
   const { sql, encryptionKeys, webhookBody, startReferral, environment } = options
-  const creation = { sql, encryptionKeys, takeLeadId: leadIds(sql) }
+  const isSandbox = environment === 'sandbox'
+  const takeLeadId = leadIds(sql)
   app.decorateRequest('ignoredFields', undefined)
   app.post('/create-lead', {
     schema,
@@ -109,66 +109,32 @@ export const createLead: FastifyPluginAsyncZod<Options> = async (app, options) =
     },
     handler: async (request, reply) => {
       const { body: lead, partnerId, id: requestId, ignoredFields } = request
-      const toAnswer = (leadId: number, duplicateOf?: number) => ({
+      const keyed = keyedRequest(request, 'create-lead')
+      const reserved = await takeLeadId()
+      const { leadId } = reserved
+      const answer = {
         success: true as const,
         message: 'Lead created.',
         lead_id: leadId,
         partner_lead_id: lead.partner_lead_id ?? undefined,
         ignored_fields: ignoredFields,
-        duplicate_of: duplicateOf,
-      })
-      const keyed = keyedRequest(request, 'create-lead')
-      const result = await insertOnce(creation, partnerId, lead, webhookBody, toAnswer, { keyed, requestId })
-      const { leadId } = result
-      request.leadId = leadId
-      if (result.kind === 'conflict') throw keyTaken(leadId)
-      if (result.kind === 'replayed') reply.header('idempotent-replayed', 'true')
-      else {
-        const { eventId } = result
-        request.eventId = eventId
-        const isSandbox = environment === 'sandbox'
-        const facts = { requestId, firstEventId: eventId, now: Date.now(), isSandbox }
-        startReferral(newReferralState(leadId, partnerId, facts))
       }
-      return result.answer
+      const kept = keyed && { ...keyed, response: JSON.stringify(answer) }
+      const created = await insertLead(options, reserved, partnerId, lead, webhookBody, { kept, requestId })
+      if (created !== undefined) {
+        const { eventId, duplicateOf } = created
+        request.leadId = leadId
+        request.eventId = eventId
+        const ids = { leadId, partnerId, requestId, firstEventId: eventId }
+        startReferral(newReferralState({ ...ids, lastEventAt: Date.now(), isSandbox }))
+        return { ...answer, duplicate_of: duplicateOf ?? undefined }
+      }
+      const earlier = keyed && (await findAnswer<typeof answer>(sql, keyed, encryptionKeys))
+      if (!earlier?.leadId) throw new Error('a key was taken and is not there')
+      request.leadId = earlier.leadId
+      if (earlier.kind === 'conflict') throw keyTaken(earlier.leadId)
+      reply.header('idempotent-replayed', 'true')
+      return earlier.answer
     },
   })
-}
-
-interface LeadCreation {
-  sql: Sql
-  takeLeadId: () => Promise<ReservedLeadId>
-  encryptionKeys: readonly Buffer[]
-}
-
-/**
- * Creates a lead in one statement, which also inserts the `Idempotency-Key`, if there is one: a concurrent repeat waits
- * for the commit and gets the same answer.
- */
-export async function insertOnce<Answer>(
-  creation: LeadCreation,
-  partnerId: number,
-  lead: NewLead,
-  toBody: WebhookBody,
-  toAnswer: (leadId: number, duplicateOf?: number) => Answer,
-  { keyed, requestId }: { keyed?: KeyedRequest | undefined; requestId?: string } = {},
-) {
-  const remembered = async () => {
-    const found = keyed && (await findAnswer<Answer>(creation.sql, keyed, creation.encryptionKeys))
-    // each key of create-lead has a lead
-    return found && { ...found, leadId: found.leadId ?? 0 }
-  }
-  const earlier = await remembered()
-  if (earlier !== undefined) return earlier
-  const reserved = await creation.takeLeadId()
-  const { leadId } = reserved
-  const kept = keyed && { ...keyed, response: JSON.stringify(toAnswer(leadId)) }
-  const inserted = await insertLead(creation, reserved, partnerId, lead, toBody, { kept, requestId })
-  if (inserted !== undefined) {
-    const { eventId, duplicateOf } = inserted
-    return { kind: 'created' as const, leadId, eventId, answer: toAnswer(leadId, duplicateOf ?? undefined) }
-  }
-  const twin = await remembered()
-  if (twin === undefined) throw new Error('a key was taken and is not there')
-  return twin
 }

@@ -15,19 +15,24 @@ export type EventPayload = ScoreGains | { partner_lead_id: string } | null
 export const LARGEST_GAIN = 550
 export const TIME_REMAINING = /^\d{1,5}-\d{1,5} days$/
 
-function isGain(value: unknown): value is number {
-  return Number.isInteger(value) && Math.abs(value as number) <= LARGEST_GAIN
-}
-
 function isTimeRemaining(value: unknown): boolean {
   if (typeof value !== 'string' || !TIME_REMAINING.test(value)) return false
   const [least = Infinity, most = 0] = value.split(/[- ]/, 2).map(Number)
   return least <= most
 }
 
-const GAIN_FORM = `an integer from -${LARGEST_GAIN} to ${LARGEST_GAIN}`
-const gainNames = ['experian_gain', 'equifax_gain', 'transunion_gain'] as const
-const gainsFields: readonly string[] = [...gainNames, 'estimated_time_remaining']
+const gain = {
+  form: `an integer from -${LARGEST_GAIN} to ${LARGEST_GAIN}`,
+  fits: (value: unknown) => Number.isInteger(value) && Math.abs(value as number) <= LARGEST_GAIN,
+}
+
+/** What each field must be. */
+const gainRules: Record<keyof ScoreGains, typeof gain> = {
+  experian_gain: gain,
+  equifax_gain: gain,
+  transunion_gain: gain,
+  estimated_time_remaining: { form: 'such as "30-60 days", the lower number first', fits: isTimeRemaining },
+}
 
 /**
  * The four fields of a score update, and nothing else that `value` may have; `undefined` when it is anything but
@@ -42,19 +47,15 @@ export function parseScoreGains(value: unknown): ScoreGains | undefined {
 /** The fields of gains that are absent or malformed in `value`, each with its form. */
 export function neededGains(value: object): { field: string; form: string }[] {
   const fields = value as Record<string, unknown>
-  const needs = gainNames
-    .filter((name) => !isGain(fields[name]))
-    .map((field): { field: string; form: string } => ({ field, form: GAIN_FORM }))
-  const { estimated_time_remaining: time } = fields
-  if (!isTimeRemaining(time))
-    needs.push({ field: 'estimated_time_remaining', form: 'such as "30-60 days", the lower number first' })
-  return needs
+  return Object.entries(gainRules).flatMap(([field, { form, fits }]) =>
+    fits(fields[field]) ? [] : { field, form },
+  )
 }
 
 /** The names of fields beside gains: a sender that waits for an answer is refused; for others they are left out. */
 export function unknownGains(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
-  return Object.keys(value).filter((name) => !gainsFields.includes(name))
+  return Object.keys(value).filter((name) => !Object.hasOwn(gainRules, name))
 }
 
 const SHOWABLE = /^[A-Za-z0-9_.-]{1,64}$/

@@ -27,37 +27,26 @@ const BLOCK_MS = 1000
  * @param monotonicMs a monotonic clock, in milliseconds.
  */
 export function leadIds(sql: Sql, monotonicMs = () => performance.now()): () => Promise<ReservedLeadId> {
-  let ids: number[] = []
-  let now = new Date(0)
+  let block: { id: number; now: Date }[] = []
   let takenAt = Number.NEGATIVE_INFINITY
-  let refill: Promise<void> | undefined
-
+  let taking: Promise<void> | undefined
   const ageMs = () => monotonicMs() - takenAt
 
-  async function takeBlock(): Promise<void> {
-    ;({ ids, now } = await take(sql, ageMs() < BLOCK_MS ? BLOCK : 1))
-    takenAt = monotonicMs()
+  async function take(size: number): Promise<void> {
+    const { rows } = await raw<{ id: number; now: Date }>`
+      select nextval(pg_get_serial_sequence('leads', 'id'))::int as id, clock_timestamp() as now
+      from generate_series(1, ${size}::int)`.execute(sql)
+    ;[block, takenAt] = [rows, monotonicMs()]
   }
 
   return async () => {
     for (;;) {
-      const leadId = ageMs() < BLOCK_MS ? ids.shift() : undefined
-      if (leadId !== undefined) {
-        const createdAt = new Date(now.getTime() + ageMs())
-        return { leadId, createdAt }
-      }
-      refill ??= takeBlock().finally(() => (refill = undefined))
-      await refill
+      const next = ageMs() < BLOCK_MS ? block.shift() : undefined
+      if (next !== undefined) return { leadId: next.id, createdAt: new Date(next.now.getTime() + ageMs()) }
+      taking ??= take(ageMs() < BLOCK_MS ? BLOCK : 1).finally(() => (taking = undefined))
+      await taking
     }
   }
-}
-
-async function take(sql: Sql, size: number): Promise<{ ids: number[]; now: Date }> {
-  const { rows } = await raw<{ id: number; now: Date }>`
-    select nextval(pg_get_serial_sequence('leads', 'id'))::int as id, clock_timestamp() as now
-    from generate_series(1, ${size}::int)`.execute(sql)
-  const { now = new Date() } = rows[0] ?? {}
-  return { ids: rows.map(({ id }) => id), now }
 }
 
 /** A referral as a partner sends it; absent optional fields are `null`. */
@@ -118,14 +107,8 @@ export async function insertLead(
   const eventId = newEventId()
   const { partner_lead_id: partnerLeadId } = lead
   const eventPayload = partnerLeadId === null ? null : { partner_lead_id: partnerLeadId }
-  const facts = {
-    eventId,
-    eventName: 'lead_received' as const,
-    eventPayload,
-    createdAt,
-    leadId,
-    partnerLeadId,
-  }
+  const eventName = 'lead_received' as const
+  const body = toBody({ eventId, eventName, eventPayload, createdAt, leadId, partnerLeadId, sequence: 1 })
   const ids = raw`${leadId}::int, ${partnerId}::int`
   const earlier = duplicateOf(partnerId, partnerLeadId, hashesOfEmail(lead.email, encryptionKeys))
   const earlierId = raw`(select id from earlier)`
@@ -145,7 +128,7 @@ export async function insertLead(
       from key
     )
     insert into deliveries (lead_id, partner_id, event_id, sequence, body, next_attempt_at, request_id)
-    select ${ids}, ${eventId}, 1, ${toBody({ ...facts, sequence: 1 })}, clock_timestamp(), ${requestId ?? null}::uuid
+    select ${ids}, ${eventId}, 1, ${body}, clock_timestamp(), ${requestId ?? null}::uuid
     from key
     returning ${earlierId} as duplicate_of`.execute(sql)
   return rows[0] && { eventId, duplicateOf: rows[0].duplicate_of }

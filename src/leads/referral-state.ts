@@ -53,39 +53,25 @@ export function failureReason(status: number | null, errorCode: string | null): 
   return status === null ? (errorCode ?? 'unknown') : `the endpoint answered ${status}`
 }
 
-interface NewLeadFacts {
-  requestId: string
-  firstEventId: string
-  /** In milliseconds. */
-  now: number
-  isSandbox: boolean
-}
-
 /** A lead that was just created. */
-export function newReferralState(
-  leadId: number,
-  partnerId: number,
-  { requestId, firstEventId, now, isSandbox }: NewLeadFacts,
-): ReferralState {
-  return {
-    leadId,
-    partnerId,
-    requestId,
-    firstEventId,
-    seen: ['lead_received'],
-    lastEvent: 'lead_received',
-    lastEventAt: now,
-    anchor: null,
-    period: 1,
-    isSandbox,
-    offset: 0,
-    next: 1,
-    last: 1,
-    endsAt: null,
-    closing: false,
-    failure: null,
-  }
-}
+export const newReferralState = (
+  facts: Pick<
+    ReferralState,
+    'leadId' | 'partnerId' | 'requestId' | 'firstEventId' | 'lastEventAt' | 'isSandbox'
+  >,
+): ReferralState => ({
+  ...facts,
+  seen: ['lead_received'],
+  lastEvent: 'lead_received',
+  anchor: null,
+  period: 1,
+  offset: 0,
+  next: 1,
+  last: 1,
+  endsAt: null,
+  closing: false,
+  failure: null,
+})
 
 /** One milestone to record. */
 export interface MilestoneItem {

@@ -6,8 +6,7 @@ import { keyId, keysInUse, lackingKeys, sealing } from '../../src/seal.ts'
 import { rotate } from '../../src/endpoints/staff.ts'
 import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
 import { signingSecrets } from '../../src/endpoints/secrets.ts'
-import { insertOnce } from '../../src/leads/create-lead.ts'
-import { leadIds } from '../../src/leads/new-lead.ts'
+import { insertLead, leadIds } from '../../src/leads/new-lead.ts'
 import { findLead } from '../../src/leads/get-lead.ts'
 import { updateLead } from '../../src/leads/update-partner-info.ts'
 import type { Sql } from '../../src/database/sql.ts'
@@ -46,24 +45,16 @@ describe('staff encryption', () => {
   const restartWith = (...keys: Buffer[]) => lackingKeys(sql, keys)
 
   async function newLead(key = older): Promise<number> {
-    const creation = { sql, takeLeadId: leadIds(sql), encryptionKeys: [key] }
-    const lead = { ...LEAD, notes: 'notes' }
+    const creation = { sql, encryptionKeys: [key] }
+    const reserved = await leadIds(sql)()
     const named = { call: 'create-lead', key: randomBytes(4).toString('hex') } as const
-    const keyed = { partnerId, requestHash: 'hash', ...named }
-    const made = await insertOnce(
-      creation,
-      partnerId,
-      lead,
-      () => '{}',
-      () => null,
-      { keyed },
-    )
-    if (made.kind === 'conflict') throw new Error('the key was new')
-    await updateLead(creation, partnerId, made.leadId, {
+    const kept = { partnerId, requestHash: 'hash', ...named, response: 'null' }
+    await insertLead(creation, reserved, partnerId, { ...LEAD, notes: 'notes' }, () => '{}', { kept })
+    await updateLead(creation, partnerId, reserved.leadId, {
       fields: {},
       metadata: { branch: 'A', 'a.b c': 'B' },
     })
-    return made.leadId
+    return reserved.leadId
   }
   const read = (leadId: number, ...keys: Buffer[]) =>
     findLead({ sql, encryptionKeys: keys }, partnerId, leadId)
