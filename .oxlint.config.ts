@@ -38,7 +38,7 @@ const upward: Record<string, string[]> = {
     'partners/partner',
   ],
   observe: ['deliveries/delivery-states'],
-  temporal: ['deliveries/delivery-states', 'leads/{attention,comparison,referral-state}'],
+  temporal: ['deliveries/delivery-states', 'leads/{comparison,referral-state}'],
   webhooks: ['deliveries/delivery-states'],
 }
 /** They list what every room brings: entities and commands. */

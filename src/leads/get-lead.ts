@@ -17,9 +17,8 @@ import {
   whatClosed,
 } from '../http/schemas.ts'
 import { formatTimestamp } from '../values.ts'
-import { leadsEnd } from './lead.ts'
+import { leadsEnd, openBorrower } from './lead.ts'
 import { eachField, requiredFields, changeableFields } from './lead-fields.ts'
-import { openBorrower } from './sealed-lead.ts'
 
 /** Always a string. To TypeScript, an index signature must also cover the named fields. */
 const metadataField = z.custom<string | number | undefined>().meta({ type: 'string' })

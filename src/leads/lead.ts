@@ -3,6 +3,8 @@ import { sql as raw } from 'kysely'
 import { instant, like, oneOf } from '../database/columns.ts'
 import { compiledOnce, type Sql } from '../database/sql.ts'
 import { Partner } from '../partners/partner.ts'
+import { addressHash, open, seal } from '../seal.ts'
+import type { requiredFields } from './lead-fields.ts'
 import { type MilestoneName, statuses } from './milestones.ts'
 import {
   type AnyCloseReason,
@@ -14,7 +16,11 @@ import {
   REFERENCE,
 } from './reasons.ts'
 import type { MilestoneItem } from './referral-state.ts'
-import { openBorrower } from './sealed-lead.ts'
+
+const partialIndex = (name: string, columns: string, where: string) => ({
+  name,
+  expression: `create index ${name} on leads (${columns}) where ${where}`,
+})
 
 export const Lead = defineEntity({
   name: 'Lead',
@@ -75,41 +81,52 @@ export const Lead = defineEntity({
   indexes: [
     { name: 'leads_partner_id_index', properties: ['partner', 'id'] },
     { name: 'leads_status_index', properties: ['partner', 'status', 'id'] },
-    {
-      // by which a lead is found by the whole of it or by its beginning
-      name: 'leads_partner_lead_id_prefix_index',
-      expression:
-        'create index leads_partner_lead_id_prefix_index on leads (partner_id, partner_lead_id text_pattern_ops, id) where partner_lead_id is not null',
-    },
-    {
-      name: 'leads_restored_index',
-      expression: 'create index leads_restored_index on leads (id) where restored_at is not null',
-    },
-    {
-      name: 'leads_email_hash_index',
-      expression:
-        'create index leads_email_hash_index on leads (email_hash, partner_id, id) where email_hash is not null',
-    },
-    {
-      name: 'leads_ended_index',
-      expression:
-        'create index leads_ended_index on leads (closed_at, id) where closed_at is not null and erased_at is null and held_at is null',
-    },
-    {
-      name: 'leads_open_index',
-      expression: 'create index leads_open_index on leads (partner_id, id) where closed_at is null',
-    },
-    {
-      name: 'leads_closed_index',
-      expression: 'create index leads_closed_index on leads (partner_id, id) where closed_at is not null',
-    },
-    {
-      name: 'leads_unstarted_index',
-      expression:
-        'create index leads_unstarted_index on leads (created_at) where workflow_started_at is null',
-    },
+    // by which a lead is found by the whole of it or by its beginning
+    partialIndex(
+      'leads_partner_lead_id_prefix_index',
+      'partner_id, partner_lead_id text_pattern_ops, id',
+      'partner_lead_id is not null',
+    ),
+    partialIndex('leads_restored_index', 'id', 'restored_at is not null'),
+    partialIndex('leads_email_hash_index', 'email_hash, partner_id, id', 'email_hash is not null'),
+    partialIndex(
+      'leads_ended_index',
+      'closed_at, id',
+      'closed_at is not null and erased_at is null and held_at is null',
+    ),
+    partialIndex('leads_open_index', 'partner_id, id', 'closed_at is null'),
+    partialIndex('leads_closed_index', 'partner_id, id', 'closed_at is not null'),
+    partialIndex('leads_unstarted_index', 'created_at', 'workflow_started_at is null'),
   ],
 })
+
+/**
+ * What describes the borrower, as one sealed value of the lead: whoever changes a part locks the lead, opens the value, and
+ * seals it anew.
+ */
+export interface Borrower extends Record<(typeof requiredFields)[number], string> {
+  notes: string | null
+  /** The partner's fields by their names. */
+  metadata: Record<string, string>
+}
+
+/**
+ * The columns of a lead that describe the borrower, under the first of `keys`: sealed, and a hash by which a lead is found by
+ * its email address.
+ */
+export function sealBorrower(leadId: number, borrower: Borrower, keys: readonly Buffer[]) {
+  const personal = seal(JSON.stringify(borrower), `leads:${leadId}:personal`, keys)
+  return { personal, email_hash: hashesOfEmail(borrower.email, keys)[0] ?? null }
+}
+
+/** @throws {SealError} */
+export function openBorrower(leadId: number, personal: string, keys: readonly Buffer[]): Borrower {
+  return JSON.parse(open(personal, `leads:${leadId}:personal`, keys)) as Borrower
+}
+
+/** What leads with this address may have: one for each key. */
+export const hashesOfEmail = (email: string, keys: readonly Buffer[]) =>
+  keys.map((key) => addressHash(email, key))
 
 /** The time on a lead's own clock: ours, and in a sandbox as far ahead as it was moved. */
 export const leadsNow = raw<Date>`clock_timestamp() + clock_offset * interval '1 second'`
@@ -151,22 +168,26 @@ export async function findLeadRecord(sql: Sql, leadId: number, partnerId?: numbe
 
 export type LeadRecord = NonNullable<Awaited<ReturnType<typeof findLeadRecord>>>
 
-/**
- * A record with what is sealed in it; one that was erased has no borrower.
- *
- * @throws {SealError}
- */
-export function openLead({ personal, email_hash: _, ...lead }: LeadRecord, keys: readonly Buffer[]) {
-  return {
-    ...lead,
-    borrower: personal === null ? null : openBorrower(lead.id, personal, keys),
-  }
-}
-
 /** A lead's partner; `undefined` if there is no such lead. */
 export async function partnerOf(sql: Sql, leadId: number): Promise<number | undefined> {
   const lead = sql.selectFrom('leads').select('partner_id').where('id', '=', leadId)
   return (await lead.executeTakeFirst())?.partner_id
+}
+
+/** After how many days without an event, by the lead's own clock, somebody should ask about an open lead. */
+export const NEWS_WITHIN_DAYS = 365
+
+/** The longest without news first: open leads that are not mortgage ready, which end by themselves. */
+export function leadsWithoutNews(sql: Sql, limit: number) {
+  return sql
+    .selectFrom('leads')
+    .select(['id as lead_id', 'partner_id', 'status', 'last_event_at'])
+    .where('closed_at', 'is', null)
+    .where('status', '!=', 'mortgage_ready')
+    .where('last_event_at', '<', raw<Date>`${leadsNow} - ${raw.lit(NEWS_WITHIN_DAYS)} * interval '1 day'`)
+    .orderBy('last_event_at')
+    .orderBy('id')
+    .limit(limit)
 }
 
 /** Whether a row of `leads` takes no more milestones: it is closed or erased. */
@@ -178,8 +199,12 @@ const selectLead = compiledOnce<{ leadId: number; keys: string[] }>()((sql, valu
     .select(['id', 'partner_id as partnerId', 'partner_lead_id as partnerLeadId', 'status'])
     .select(['next_position as nextPosition', 'next_sequence as nextSequence', 'anchor_at as anchorAt'])
     .select(['clock_offset as clockOffset', 'last_event_at as lastEventAt'])
-    .select(takesNoMore.as('isClosed'))
-    .select(leadsNow.as('now'))
+    .select([takesNoMore.as('isClosed'), leadsNow.as('now')])
+    .select(
+      raw<number>`(
+        select count(*)::int from lead_events where lead_id = leads.id and event_name = 'score_update'
+      )`.as('scoreUpdates'),
+    )
     .select(
       raw<Date | null>`case when status = 'mortgage_ready' then (
         select created_at from lead_events where lead_id = leads.id and dedupe_key = 'mortgage_ready'

@@ -4,8 +4,7 @@ import { firstLine, table } from '../staff/answer.ts'
 import type { StaffContext } from '../staff/context.ts'
 import { Refusal } from '../staff/refusal.ts'
 import { formatTimestamp, LARGEST_ID } from '../values.ts'
-import { findLeadRecord, type LeadRecord, leadsEnd } from './lead.ts'
-import { hashesOfEmail } from './sealed-lead.ts'
+import { findLeadRecord, hashesOfEmail, type LeadRecord, leadsEnd } from './lead.ts'
 
 // How staff find leads. Each look at a borrower leaves a row in the audit before anything is shown.
 

@@ -5,7 +5,7 @@ import { seal } from '../seal.ts'
 import { newUuid } from '../values.ts'
 import type { WebhookFacts } from '../webhooks/body.ts'
 import { changeableFields, eachField, type OptionalField, requiredFields } from './lead-fields.ts'
-import { type Borrower, hashesOfEmail, sealBorrower } from './sealed-lead.ts'
+import { type Borrower, hashesOfEmail, sealBorrower } from './lead.ts'
 
 /** A new lead's id, and PostgreSQL's time. */
 export interface ReservedLeadId {

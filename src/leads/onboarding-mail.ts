@@ -1,8 +1,7 @@
 import { sql as raw } from 'kysely'
 import { type Sql, takeLock } from '../database/sql.ts'
-import { leadRequest } from './lead.ts'
+import { hashesOfEmail, leadRequest, openBorrower } from './lead.ts'
 import type { MailRefusal } from './reasons.ts'
-import { hashesOfEmail, openBorrower } from './sealed-lead.ts'
 
 /** Onboarding mails to one address in 24 hours. */
 const MOST_MAILS_OF_ADDRESS = 3

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import { decideMilestones, type RecordingDecision } from './recording-decision.ts'
-import { isMocked, type MilestoneItem, type Recording } from './referral-state.ts'
+import type { MilestoneItem, Recording } from './referral-state.ts'
 import { endOf } from './score-dates.ts'
 import { leaseOf, noLease } from '../deliveries/delivery.ts'
 import { newAttempt, readEndpoint, type StartedAttempt } from '../deliveries/attempt.ts'
@@ -47,12 +47,7 @@ export async function recordMilestones(
   return sql.transaction().execute(async (trx) => {
     const lead = await lockLead(trx, leadId, items)
     if (lead === undefined) return undefined
-    const known = new Map(Object.entries(lead.known))
-    // counted once the lead is locked
-    const scoreUpdates = isSandbox && items.some(isMocked) && (await countScoreUpdates(trx, leadId))
-    const mock = scoreUpdates === false ? undefined : { leadId, scoreUpdates }
-    const tools = { now: lead.now, newEventId, mock, isSandbox }
-    const decision = decideMilestones(lead, known, items, tools)
+    const decision = decideMilestones(lead, items, { newEventId, isSandbox })
     const recording = answerOf(lead, decision)
     const { partnerId } = lead
     if (decision.events.length === 0) return { partnerId, recording }
@@ -63,16 +58,6 @@ export async function recordMilestones(
     await append(trx, lead.id, decision, rows, opened)
     return { partnerId, recording, ...(opened && { started: opened.started }) }
   })
-}
-
-async function countScoreUpdates(trx: Sql, leadId: number): Promise<number> {
-  const { count } = await trx
-    .selectFrom('lead_events')
-    .select((eb) => eb.fn.countAll<string>().as('count'))
-    .where('lead_id', '=', leadId)
-    .where('event_name', '=', 'score_update')
-    .executeTakeFirstOrThrow()
-  return Number(count)
 }
 
 function rowsOf(

@@ -19,6 +19,18 @@ export interface LeadStanding {
   anchorAt: Date | null
   readyAt: Date | null
   lastEventAt: Date
+  /** How many it has: mock gains follow from that. */
+  scoreUpdates: number
+}
+
+/** What is read with it. */
+export interface LockedStanding extends LeadStanding {
+  id: number
+  isClosed: boolean
+  /** The lead's time. */
+  now: Date
+  /** Event ids by the keys of the items that are recorded. */
+  known: Record<string, string>
 }
 
 /**
@@ -48,14 +60,6 @@ export interface RecordingDecision {
   lead: LeadStanding
 }
 
-export interface RecordingTools {
-  now: Date
-  newEventId: () => string
-  /** The lead, and how many score updates it has: mock gains follow from both. */
-  mock?: { leadId: number; scoreUpdates: number } | undefined
-  isSandbox?: boolean
-}
-
 /**
  * Decides which of the milestones that are sent to a lead are recorded.
  *
@@ -69,18 +73,13 @@ export interface RecordingTools {
  * | otherwise                                                    | `recorded`       |
  *
  * Positions have no gaps, dates never go back, and the status is the furthest milestone reached.
- *
- * @param known event ids by the keys of the items that are recorded.
- * @param now the lead's time.
  */
 export function decideMilestones(
-  lead: LeadStanding & { isClosed: boolean },
-  known: ReadonlyMap<string, string>,
+  { id, isClosed, now, known, ...standing }: LockedStanding,
   items: readonly MilestoneItem[],
-  { now, newEventId, mock, isSandbox = false }: RecordingTools,
+  { newEventId, isSandbox }: { newEventId: () => string; isSandbox: boolean },
 ): RecordingDecision {
-  const { isClosed, ...standing } = lead
-  const seen = new Map(known)
+  const seen = new Map(Object.entries(known))
   const events: NewEvent[] = []
   let after: LeadStanding = standing
   const outcomes = items.map((item): RecordedItem => {
@@ -88,7 +87,7 @@ export function decideMilestones(
     if (recorded !== undefined) return { outcome: 'repeated', eventId: recorded }
     const outcome = admit(after, isClosed, item, isSandbox)
     if (outcome !== 'recorded') return { outcome }
-    const gains = isMocked(item) ? madeUp(mock, events) : item.gains
+    const gains = isMocked(item) ? mockGains(id, after.scoreUpdates + 1) : item.gains
     const event = place(after, { ...item, ...(gains && { gains }) }, { now, eventId: newEventId() })
     after = standingAfter(after, event)
     seen.set(item.dedupeKey, event.eventId)
@@ -110,13 +109,6 @@ function admit(
   if (item.simulated && !isSandbox) return 'no_sandbox'
   if (isTimed(item)) return status === 'mortgage_ready' ? 'mortgage_ready' : 'recorded'
   return isSandbox && nextPosition > MOST_EVENTS ? 'full' : 'recorded'
-}
-
-/** The gains of the lead's next score update. */
-function madeUp(mock: RecordingTools['mock'], events: readonly NewEvent[]) {
-  if (mock === undefined) return undefined
-  const before = mock.scoreUpdates + events.filter(({ name }) => name === 'score_update').length
-  return mockGains(mock.leadId, before + 1)
 }
 
 /** Gives an event its date, its place in the lead's history, and among its webhooks if it is one. */
@@ -148,6 +140,7 @@ function standingAfter(lead: LeadStanding, { name, createdAt, sequence }: NewEve
     anchorAt: name === 'escrow_funded' ? createdAt : lead.anchorAt,
     readyAt: name === 'mortgage_ready' ? createdAt : lead.readyAt,
     lastEventAt: createdAt,
+    scoreUpdates: lead.scoreUpdates + (name === 'score_update' ? 1 : 0),
   }
 }
 

@@ -21,10 +21,10 @@ import { findDeliveries } from '../deliveries/list-deliveries.ts'
 import { isTimeUp } from '../temporal/away.ts'
 import { referralId, TASK_QUEUE } from '../temporal/names.ts'
 import { startAttributes } from '../temporal/search-attributes.ts'
-import { leadRequest } from './lead.ts'
+import { leadRequest, takesNoMore } from './lead.ts'
 import type { MilestoneName } from './milestones.ts'
 import type { CloseReason } from './reasons.ts'
-import { type DeliveryFailure, failureReason, type ReferralState, type Simulation } from './referral-state.ts'
+import { failureReason, type ReferralState, type Simulation } from './referral-state.ts'
 import { endOf } from './score-dates.ts'
 
 /** How long a call may take: without a limit, it would wait for as long as Temporal is away. */
@@ -105,8 +105,7 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
       return answer
     } catch (error) {
       // its run ended while the update arrived: the next one takes it, once for the same id
-      if (tries === 1 || !(isGrpcServiceError(error) && [FAILED_PRECONDITION].includes(error.code)))
-        throw error
+      if (tries === 1 || !isGrpcServiceError(error) || error.code !== FAILED_PRECONDITION) throw error
       return update(leadId, definition, args, updateId, tries - 1)
     }
   }
@@ -176,53 +175,53 @@ export function refusalOf(error: unknown): string | undefined {
 export async function loadReferralState(sql: Sql, leadId: number): Promise<ReferralState | undefined> {
   const lead = await sql
     .selectFrom('leads')
-    .select(['anchor_at', 'clock_offset', 'closed_at', 'erased_at', 'partner_id', 'last_event_at'])
-    .select(raw<number>`next_sequence - 1`.as('last'))
-    .select(leadRequest.as('requestId'))
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('lead_events')
+          .select([
+            raw<string>`min(id) filter (where position = 1)`.as('firstEventId'),
+            raw<MilestoneName[]>`array_agg(distinct event_name)`.as('seen'),
+            raw<MilestoneName>`(array_agg(event_name order by position desc))[1]`.as('lastEvent'),
+            raw<number>`coalesce(max(score_period), 0) + 1`.as('period'),
+            raw<Date | null>`max(created_at) filter (where event_name = 'mortgage_ready')`.as('readyAt'),
+          ])
+          .whereRef('lead_id', '=', 'leads.id')
+          .where('position', '>', 0)
+          .as('history'),
+      (join) => join.onTrue(),
+    )
+    .select(['firstEventId', 'seen', 'lastEvent', 'period', 'readyAt'])
+    .select(['anchor_at', 'clock_offset', 'partner_id', 'last_event_at', takesNoMore.as('closing')])
+    .select([raw<number>`next_sequence - 1`.as('last'), leadRequest.as('requestId')])
     .select(raw<boolean>`exists (select from deployment where environment = 'sandbox')`.as('isSandbox'))
-    .where('id', '=', leadId)
+    .where('leads.id', '=', leadId)
     .executeTakeFirst()
   if (lead === undefined) return undefined
-  const facts = await sql
-    .selectFrom('lead_events')
-    .select([
-      raw<string>`min(id) filter (where position = 1)`.as('firstEventId'),
-      raw<MilestoneName[]>`array_agg(distinct event_name)`.as('seen'),
-      raw<MilestoneName>`(array_agg(event_name order by position desc))[1]`.as('lastEvent'),
-      raw<number | null>`max(score_period)`.as('period'),
-      raw<Date | null>`max(created_at) filter (where event_name = 'mortgage_ready')`.as('readyAt'),
-    ])
-    .where('lead_id', '=', leadId)
-    .where('position', '>', 0)
-    .executeTakeFirstOrThrow()
-  const open = await firstOpenDelivery(sql, leadId)
+  const { firstEventId, seen, lastEvent, period, isSandbox, last, closing } = lead
+  const [open] = await findDeliveries(sql, { leadId, states: ['pending'], limit: 1 })
   return {
     leadId,
     partnerId: lead.partner_id,
     ...(lead.requestId !== null && { requestId: lead.requestId }),
-    firstEventId: facts.firstEventId,
-    seen: facts.seen,
-    lastEvent: facts.lastEvent,
+    firstEventId,
+    seen,
+    lastEvent,
     lastEventAt: lead.last_event_at.getTime(),
     anchor: lead.anchor_at?.getTime() ?? null,
-    period: (facts.period ?? 0) + 1,
-    isSandbox: lead.isSandbox,
+    period,
+    isSandbox,
     offset: lead.clock_offset * 1000,
-    next: open?.sequence ?? lead.last + 1,
-    last: lead.last,
-    endsAt: endOf(facts.readyAt),
-    closing: lead.closed_at !== null || lead.erased_at !== null,
-    failure: failureOf(open),
+    next: open?.sequence ?? last + 1,
+    last,
+    endsAt: endOf(lead.readyAt),
+    closing,
+    failure: open && open.failures > 0 ? failureOf(open) : null,
   }
 }
 
-async function firstOpenDelivery(sql: Sql, leadId: number) {
-  const [first] = await findDeliveries(sql, { leadId, states: ['pending'], limit: 1 })
-  return first
-}
+type OpenDelivery = Awaited<ReturnType<typeof findDeliveries>>[number]
 
-function failureOf(open: Awaited<ReturnType<typeof firstOpenDelivery>>): DeliveryFailure | null {
-  if (open === undefined || open.failures === 0) return null
-  const { sequence, failures, last_status: status, last_error_code: code } = open
+function failureOf({ sequence, failures, last_status: status, last_error_code: code }: OpenDelivery) {
   return { sequence, failures, reason: failureReason(status && Number(status), code) }
 }

@@ -9,14 +9,19 @@ import { MOST_COUNTED } from '../staff/attention.ts'
 import type { Run, StaffContext } from '../staff/context.ts'
 import { Refusal } from '../staff/refusal.ts'
 import { formatTimestamp, IDEMPOTENCY_KEY } from '../values.ts'
-import { leadsWithoutNews, NEWS_WITHIN_DAYS } from './attention.ts'
+import {
+  type Borrower,
+  leadsChange,
+  leadsWithoutNews,
+  NEWS_WITHIN_DAYS,
+  openBorrower,
+  sealBorrower,
+} from './lead.ts'
 import { parseScoreGains, takesPayload, unknownGains } from './event-payloads.ts'
-import { leadsChange } from './lead.ts'
 import { eachField, requiredFields } from './lead-fields.ts'
 import { find, noSuchLead, requireLead, wasErased } from './look-up.ts'
 import { milestones, type SignalledMilestone, signalledMilestones } from './milestones.ts'
 import { type CloseReason, closeReasons, REFERENCE } from './reasons.ts'
-import { type Borrower, openBorrower, sealBorrower } from './sealed-lead.ts'
 
 export function addLeadCommands(program: Command, run: Run): void {
   const lead = program

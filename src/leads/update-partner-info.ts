@@ -1,14 +1,13 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import type { Sql } from '../database/sql.ts'
+import { compiledOnce } from '../database/sql.ts'
 import type { RouteDependencies } from '../http/dependencies.ts'
 import { invalidPayload, invalidRequest, unknownLead } from '../http/errors.ts'
 import { ownLeadId, optionalRules, text } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { leadErrors, messageResponse } from '../http/schemas.ts'
 import { type ChangeableField, changeableFields, eachField, requiredFields } from './lead-fields.ts'
-import { leadsChange } from './lead.ts'
-import { openBorrower, sealBorrower } from './sealed-lead.ts'
+import { leadsChange, openBorrower, sealBorrower } from './lead.ts'
 
 /** The limit of custom fields, without those that the specification names. */
 const MAX_CUSTOM_FIELDS = 50
@@ -122,11 +121,8 @@ function toChanges(sent: Record<string, string | null | undefined>): LeadChanges
 /** Runs even if other fields are invalid, so that the message names them all. */
 function refuseNames({ lead_id: _, ...fields }: object & { lead_id?: unknown }, context: z.RefinementCtx) {
   for (const field of Object.keys(fields)) {
-    const message = Object.hasOwn(fixedFields, field)
-      ? fixedFields[field]
-      : FIELD_NAME.test(field)
-        ? undefined
-        : INVALID_NAME
+    const fixed = Object.hasOwn(fixedFields, field) ? fixedFields[field] : undefined
+    const message = fixed ?? (FIELD_NAME.test(field) ? undefined : INVALID_NAME)
     if (message !== undefined) context.addIssue({ code: 'custom', path: [field || '""'], message })
   }
 }
@@ -143,45 +139,42 @@ export interface LeadChanges {
  * @throws {ApiError}
  */
 export async function updateLead(
-  { sql, encryptionKeys }: { sql: Sql; encryptionKeys: readonly Buffer[] },
+  { sql, encryptionKeys }: Options,
   partnerId: number,
   leadId: number,
   { fields, metadata }: LeadChanges,
 ): Promise<void> {
+  const [lead] = await selectPersonal(sql, { leadId, partnerId })
+  if (!lead?.personal) throw unknownLead()
   const [changesFields, changesMetadata] = [fields, metadata].map((part) => Object.keys(part).length > 0)
-  for (let isDone = false; !isDone;) {
-    const lead = await sql
-      .selectFrom('leads')
-      .select('personal')
-      .where('id', '=', leadId)
-      .where('partner_id', '=', partnerId)
-      .where('erased_at', 'is', null)
-      .executeTakeFirst()
-    if (!lead?.personal) throw unknownLead()
-    if (!changesFields && !changesMetadata) return
-    const sealed = changesMetadata && withMetadata(leadId, lead.personal, metadata, encryptionKeys)
-    const { numUpdatedRows } = await sql
-      .updateTable('leads')
-      .set({ ...fields, ...sealed, updated_at: leadsChange })
-      .where('id', '=', leadId)
-      // each sealing differs, so an equal value means that nobody changed the lead meanwhile
-      .where('personal', '=', lead.personal)
-      .executeTakeFirst()
-    isDone = numUpdatedRows > 0
-  }
+  if (!changesFields && !changesMetadata) return
+  const borrower = openBorrower(leadId, lead.personal, encryptionKeys)
+  const changed = { ...borrower, metadata: merged(borrower.metadata, metadata) }
+  const { numUpdatedRows } = await sql
+    .updateTable('leads')
+    .set({ ...fields, ...sealBorrower(leadId, changed, encryptionKeys), updated_at: leadsChange })
+    .where('id', '=', leadId)
+    // each sealing differs, so an equal value means that nobody changed the lead meanwhile
+    .where('personal', '=', lead.personal)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n)
+    await updateLead({ sql, encryptionKeys }, partnerId, leadId, { fields, metadata })
 }
 
-function withMetadata(
-  leadId: number,
-  personal: string,
-  changes: LeadChanges['metadata'],
-  keys: readonly Buffer[],
-) {
-  const borrower = openBorrower(leadId, personal, keys)
-  const merged = Object.entries({ ...borrower.metadata, ...changes })
-  const metadata = Object.fromEntries(merged.filter((entry): entry is [string, string] => entry[1] !== null))
-  const custom = Object.keys(metadata).filter((name) => !NAMED_FIELDS.includes(name))
-  if (custom.length > MAX_CUSTOM_FIELDS)
+const selectPersonal = compiledOnce<{ leadId: number; partnerId: number }>()((sql, value) =>
+  sql
+    .selectFrom('leads')
+    .select('personal')
+    .where('id', '=', value('leadId'))
+    .where('partner_id', '=', value('partnerId'))
+    .where('erased_at', 'is', null),
+)
+
+function merged(metadata: Record<string, string>, changes: LeadChanges['metadata']) {
+  const entries = Object.entries({ ...metadata, ...changes }).flatMap(([name, value]) =>
+    value === null ? [] : [[name, value] as const],
+  )
+  if (entries.filter(([name]) => !NAMED_FIELDS.includes(name)).length > MAX_CUSTOM_FIELDS)
     throw invalidPayload(`A lead can have at most ${MAX_CUSTOM_FIELDS} custom fields.`)
-  return sealBorrower(leadId, { ...borrower, metadata }, keys)
+  return Object.fromEntries(entries)
 }

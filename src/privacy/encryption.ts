@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { sql as raw } from 'kysely'
 import { pages, type Sql } from '../database/sql.ts'
-import { type Borrower, sealBorrower } from '../leads/sealed-lead.ts'
+import { type Borrower, sealBorrower } from '../leads/lead.ts'
 import { keyId, keysInUse, open, type Place, retireKeys, seal, SealError } from '../seal.ts'
 import { table } from '../staff/answer.ts'
 import { notYetInUse, type Run, type StaffContext } from '../staff/context.ts'

@@ -5,7 +5,7 @@ import { findDeliveries, nextAttemptOf } from '../deliveries/list-deliveries.ts'
 import { timestamp } from '../http/fields.ts'
 import { stringMap } from '../http/schemas.ts'
 import { eachField, changeableFields, requiredFields } from '../leads/lead-fields.ts'
-import { findLeadRecord, openLead } from '../leads/lead.ts'
+import { findLeadRecord, openBorrower } from '../leads/lead.ts'
 import { referralId } from '../temporal/names.ts'
 import { formatTimestamp } from '../values.ts'
 
@@ -49,9 +49,9 @@ interface Exporting {
  */
 export async function findExport({ sql, encryptionKeys, leadId, partnerId }: Exporting) {
   return inSnapshot(sql, async (snapshot) => {
-    const record = await findLeadRecord(snapshot, leadId, partnerId)
-    if (record === undefined) return undefined
-    const lead = openLead(record, encryptionKeys)
+    const lead = await findLeadRecord(snapshot, leadId, partnerId)
+    if (lead === undefined) return undefined
+    const borrower = lead.personal === null ? null : openBorrower(leadId, lead.personal, encryptionKeys)
     const hold = { since: lead.held_at, reason: lead.hold_reason, reference: lead.hold_reference }
     const isStaff = partnerId === undefined
     return {
@@ -60,10 +60,10 @@ export async function findExport({ sql, encryptionKeys, leadId, partnerId }: Exp
       lead: {
         lead_id: leadId,
         partner_id: lead.partner_id,
-        ...eachField(requiredFields, (name) => lead.borrower?.[name] ?? null),
+        ...eachField(requiredFields, (name) => borrower?.[name] ?? null),
         ...eachField(changeableFields, (name) => lead[name]),
-        notes: lead.borrower?.notes ?? null,
-        metadata: lead.borrower?.metadata ?? {},
+        notes: borrower?.notes ?? null,
+        metadata: borrower?.metadata ?? {},
         status: lead.status,
         created_at: lead.created_at,
         updated_at: lead.updated_at,

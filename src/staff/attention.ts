@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type RawBuilder, sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
-import { leadsWithoutNews } from '../leads/attention.ts'
+import { leadsWithoutNews } from '../leads/lead.ts'
 import { isValidKey } from '../partners/keys.ts'
 import { table } from './answer.ts'
 import type { Run, StaffContext } from './context.ts'

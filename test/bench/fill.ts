@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely'
-import { sealBorrower } from '../../src/leads/sealed-lead.ts'
+import { sealBorrower } from '../../src/leads/lead.ts'
 import { LEAD } from '../support/leads.ts'
 import type { Deployment } from './servers.ts'
 

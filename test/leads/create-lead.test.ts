@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { hashesOfEmail, openBorrower } from '../../src/leads/sealed-lead.ts'
+import { hashesOfEmail, openBorrower } from '../../src/leads/lead.ts'
 import { testKeys } from '../support/test-keys.ts'
 import { eachField, optionalFields } from '../../src/leads/lead-fields.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from '../support/api.ts'

@@ -2,11 +2,15 @@ import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
 import { type MilestoneName, milestones, signalledMilestones, statuses } from '../../src/leads/milestones.ts'
 import { mockGains } from '../../src/leads/event-payloads.ts'
-import { decideMilestones, type LeadStanding, MOST_EVENTS } from '../../src/leads/recording-decision.ts'
+import { decideMilestones, type LockedStanding, MOST_EVENTS } from '../../src/leads/recording-decision.ts'
 import type { MilestoneItem } from '../../src/leads/referral-state.ts'
 
 const now = new Date('2026-01-01T00:00:00Z')
-const lead: LeadStanding & { isClosed: boolean } = {
+const lead: LockedStanding = {
+  id: 7,
+  now,
+  known: {},
+  scoreUpdates: 0,
   status: 'lead_received',
   nextPosition: 2,
   nextSequence: 2,
@@ -22,10 +26,10 @@ const gains = {
   estimated_time_remaining: '30-60 days',
 }
 const item = (name: MilestoneName, dedupeKey: string = name): MilestoneItem => ({ name, dedupeKey })
-const decide = (change: Partial<typeof lead>, items: MilestoneItem[], known: [string, string][] = []) => {
+const decide = (change: Partial<typeof lead>, items: MilestoneItem[], isSandbox = false) => {
   let count = 0
   const newEventId = () => `evt_${(count += 1)}`
-  return decideMilestones({ ...lead, ...change }, new Map(known), items, { now, newEventId })
+  return decideMilestones({ ...lead, ...change }, items, { newEventId, isSandbox })
 }
 
 describe('what becomes of milestones', () => {
@@ -58,17 +62,15 @@ describe('what becomes of milestones', () => {
       'no_sandbox',
     ],
   ])('%s', (_, change, sent, outcome) => {
-    expect(decide(change, [sent], [['escrow_funded', 'evt_known']]).outcomes[0]?.outcome).toBe(outcome)
+    const known = { escrow_funded: 'evt_known' }
+    expect(decide({ known, ...change }, [sent]).outcomes[0]?.outcome).toBe(outcome)
   })
 
   test('a sandbox records the thousandth event of a lead and no further one, but for the timer’s', () => {
     const chats = ['a', 'b'].map((key) => item('client_engaged_in_chat', key))
     const sent = [...chats, item('score_update', 'score_update#1')]
-    const outcomesOf = (isSandbox: boolean) => {
-      const tools = { now, generation: 1, newEventId: () => 'evt', isSandbox }
-      const full = { ...lead, nextPosition: MOST_EVENTS }
-      return decideMilestones(full, new Map(), sent, tools).outcomes.map(({ outcome }) => outcome)
-    }
+    const outcomesOf = (isSandbox: boolean) =>
+      decide({ nextPosition: MOST_EVENTS }, sent, isSandbox).outcomes.map(({ outcome }) => outcome)
     expect(outcomesOf(true)).toEqual(['recorded', 'full', 'recorded'])
     expect(outcomesOf(false)).toEqual(['recorded', 'recorded', 'recorded'])
   })
@@ -76,9 +78,7 @@ describe('what becomes of milestones', () => {
   test('mock gains follow from the lead and the number of the score update', () => {
     const mocked = { ...item('score_update', 'b'), simulated: true as const }
     const sent = [{ ...item('score_update', 'a'), gains }, mocked, { ...mocked, dedupeKey: 'c' }]
-    const mock = { leadId: 7, scoreUpdates: 2 }
-    const tools = { now, generation: 1, newEventId: () => 'evt', mock, isSandbox: true }
-    const { events } = decideMilestones(lead, new Map(), sent, tools)
+    const { events } = decide({ scoreUpdates: 2 }, sent, true)
     expect(events.map(({ payload }) => payload)).toEqual([gains, mockGains(7, 4), mockGains(7, 5)])
     expect(mockGains(7, 4)).not.toEqual(mockGains(7, 5))
     expect(mockGains(8, 4)).not.toEqual(mockGains(7, 4))
@@ -131,30 +131,24 @@ describe('what becomes of milestones', () => {
     fc.assert(
       fc.property(fc.array(fc.array(any, { maxLength: 8 }), { maxLength: 8 }), (batches) => {
         let standing = lead
-        const known = new Map<string, string>()
         const positions: number[] = []
         const sequences: number[] = []
         for (const batch of batches) {
           const items = batch.map(({ name, key }) =>
             item(name, milestones[name].once ? name : `${name}:${key}`),
           )
-          const decision = decideMilestones(standing, known, items, {
-            now,
-            newEventId: () => String(known.size),
-          })
+          const decision = decide(standing, items)
+          const known = { ...standing.known }
           for (const { dedupeKey, eventId, position, sequence } of decision.events) {
-            expect(known.has(dedupeKey)).toBe(false)
-            known.set(dedupeKey, eventId)
+            expect(known).not.toHaveProperty([dedupeKey])
+            known[dedupeKey] = eventId
             positions.push(position)
             if (sequence !== undefined) sequences.push(sequence)
           }
           const rank = (name: MilestoneName) => statuses.indexOf(name)
           expect(rank(decision.lead.status)).toBeGreaterThanOrEqual(rank(standing.status))
-          standing = { ...decision.lead, isClosed: false }
-          const again = decideMilestones(standing, known, items, {
-            now,
-            newEventId: () => 'new',
-          })
+          standing = { ...standing, ...decision.lead, known }
+          const again = decide(standing, items)
           expect(again.events).toEqual([])
           expect(again.lead).toEqual(decision.lead)
         }

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { openBorrower } from '../../src/leads/sealed-lead.ts'
+import { openBorrower } from '../../src/leads/lead.ts'
 import { testKeys } from '../support/test-keys.ts'
 import { whileBusy } from '../support/while-busy.ts'
 import { recordMilestones } from '../../src/leads/record-milestones.ts'
