@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { FeedPosition } from '../leads/event-feed.ts'
 import { LARGEST_ID } from '../values.ts'
 import { EVENT_ID, numberOr } from './fields.ts'
 
@@ -29,6 +28,14 @@ export const leadCursor = z
 
 /** get-deliveries: the last event. */
 export const eventCursor = z.string('must be a string').regex(EVENT_ID, NOT_OURS)
+
+/** A place in a partner's feed of events: after this one. */
+export interface FeedPosition {
+  epoch: number
+  txid: string
+  lead_id: number
+  position: number
+}
 
 export function writeFeedCursor({ epoch, txid, lead_id, position }: FeedPosition): string {
   return `${epoch}-${txid}-${lead_id}-${position}`

@@ -55,45 +55,38 @@ export async function claimOnboardingMail(
   encryptionKeys: readonly Buffer[],
 ): Promise<Claimed> {
   const hashes = hashesOfEmail(email, encryptionKeys)
-  return sql.transaction().execute(async (trx) => {
+  return sql.transaction().execute(async (trx): Promise<Claimed> => {
     await takeLock(trx, 'mails_of_address', hashes[0])
-    const { rows } = await raw<{ refused: MailRefusal | null; lease: string | null; age_ms: number }>`
-      with others as (
-        select count(*) >= ${MOST_MAILS_OF_ADDRESS}::int as are_many from leads
-        where email_hash = any(${hashes}) and id <> ${leadId} and (
-          onboarding_sent_at > clock_timestamp() - interval '24 hours'
-          or onboarding_sending_until > clock_timestamp()
-        )
-      )
-      update leads set
-        onboarding_claimed_at = coalesce(onboarding_claimed_at, clock_timestamp()),
-        -- once refused, it stays so: a workflow that begins anew asks again
-        onboarding_refused = case when are_many or onboarding_refused is not null then 'address_limit' end,
-        onboarding_sending_until =
-          case when not are_many and onboarding_refused is null then clock_timestamp() + ${SENDING_MS} * interval '1 millisecond' end
-      from others
-      where id = ${leadId} and ${isWelcome} and coalesce(onboarding_sending_until, '-infinity') <= clock_timestamp()
-      returning onboarding_refused as refused, onboarding_sending_until::text as lease,
-        (extract(epoch from clock_timestamp() - onboarding_claimed_at) * 1000)::float8 as age_ms`.execute(trx)
-    const [claim] = rows
-    if (claim === undefined) return whyNotClaimed(trx, leadId)
-    if (claim.lease === null) return { kind: 'refused', refused: claim.refused ?? 'address_limit' }
-    return { kind: 'leased', lease: claim.lease, ageMs: claim.age_ms }
+    const { rows: found } = await raw<{
+      refused: MailRefusal | null
+      busy_ms: number | null
+      age_ms: number | null
+      are_many: boolean
+    }>`
+      select onboarding_refused as refused,
+        (extract(epoch from onboarding_sending_until - clock_timestamp()) * 1000)::float8 as busy_ms,
+        (extract(epoch from clock_timestamp() - onboarding_claimed_at) * 1000)::float8 as age_ms,
+        (select count(*) >= ${MOST_MAILS_OF_ADDRESS}::int from leads as other
+          where other.email_hash = any(${hashes}) and other.id <> ${leadId} and (
+            other.onboarding_sent_at > clock_timestamp() - interval '24 hours'
+            or other.onboarding_sending_until > clock_timestamp()
+          )) as are_many
+      from leads where id = ${leadId} and ${isWelcome}`.execute(trx)
+    const [lead] = found
+    if (lead === undefined) return { kind: 'settled' }
+    if (lead.busy_ms !== null && lead.busy_ms > 0) return { kind: 'under_way', forMs: lead.busy_ms }
+    // once refused, it stays so: a workflow that begins anew asks again
+    const refused = lead.are_many ? 'address_limit' : lead.refused
+    const { rows: claims } = await raw<{ lease: string | null }>`
+      update leads set onboarding_claimed_at = coalesce(onboarding_claimed_at, clock_timestamp()),
+        onboarding_refused = ${refused}, onboarding_sending_until =
+          case when ${refused}::text is null then clock_timestamp() + ${SENDING_MS} * interval '1 millisecond' end
+      where id = ${leadId} and ${isWelcome}
+      returning onboarding_sending_until::text as lease`.execute(trx)
+    if (refused !== null) return { kind: 'refused', refused }
+    const lease = claims[0]?.lease
+    return lease ? { kind: 'leased', lease, ageMs: lead.age_ms ?? 0 } : { kind: 'settled' }
   })
-}
-
-async function whyNotClaimed(trx: Sql, leadId: number): Promise<Claimed> {
-  const lead = await trx
-    .selectFrom('leads')
-    .select(
-      raw<number>`(extract(epoch from onboarding_sending_until - clock_timestamp()) * 1000)::float8`.as(
-        'forMs',
-      ),
-    )
-    .where('id', '=', leadId)
-    .where(isWelcome)
-    .executeTakeFirst()
-  return lead === undefined ? { kind: 'settled' } : { kind: 'under_way', forMs: Math.max(lead.forMs, 1) }
 }
 
 /** Writes down that a lead's mail was sent, even if another process has the lease by now. */
