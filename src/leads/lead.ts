@@ -129,7 +129,7 @@ export const hashesOfEmail = (email: string, keys: readonly Buffer[]) =>
   keys.map((key) => addressHash(email, key))
 
 /** The time on a lead's own clock: ours, and in a sandbox as far ahead as it was moved. */
-export const leadsNow = raw<Date>`clock_timestamp() + clock_offset * interval '1 second'`
+const leadsNow = raw<Date>`clock_timestamp() + clock_offset * interval '1 second'`
 
 /** When a lead changes: never before it last did, whose time may have been a moment ahead. */
 export const leadsChange = raw<Date>`greatest(leads.updated_at, ${leadsNow})`

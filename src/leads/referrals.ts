@@ -105,7 +105,8 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
       return answer
     } catch (error) {
       // its run ended while the update arrived: the next one takes it, once for the same id
-      if (tries === 1 || !isGrpcServiceError(error) || error.code !== FAILED_PRECONDITION) throw error
+      if (tries === 1 || !(isGrpcServiceError(error) && [FAILED_PRECONDITION].includes(error.code)))
+        throw error
       return update(leadId, definition, args, updateId, tries - 1)
     }
   }

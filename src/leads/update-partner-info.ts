@@ -32,7 +32,7 @@ const fixedFields: Record<string, string> = {
 const FIELD_NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u
 const INVALID_NAME = 'is not a valid name: it must have 1 to 64 printable characters'
 
-const value = text({ max: 2000, breaks: true }).nullable()
+const metadataValue = text({ max: 2000, breaks: true }).nullable()
 
 const propertyState = z
   .string('must be a string')
@@ -50,7 +50,7 @@ const body = z
   .object(
     {
       lead_id: ownLeadId,
-      loan_product: value
+      loan_product: metadataValue
         .optional()
         .describe('Type of loan product, for example FHA, VA or Conventional; `null` removes it.'),
       property_state: propertyState
@@ -60,7 +60,7 @@ const body = z
     },
     'must be a JSON object; lead_id is required',
   )
-  .catchall(value)
+  .catchall(metadataValue)
   .superRefine(refuseNames, { when: ({ value: found }) => typeof found === 'object' && found !== null })
   .meta({
     maxProperties: MOST_FIELDS,

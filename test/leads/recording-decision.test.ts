@@ -131,6 +131,7 @@ describe('what becomes of milestones', () => {
     fc.assert(
       fc.property(fc.array(fc.array(any, { maxLength: 8 }), { maxLength: 8 }), (batches) => {
         let standing = lead
+        const known: Record<string, string> = {}
         const positions: number[] = []
         const sequences: number[] = []
         for (const batch of batches) {
@@ -138,7 +139,6 @@ describe('what becomes of milestones', () => {
             item(name, milestones[name].once ? name : `${name}:${key}`),
           )
           const decision = decide(standing, items)
-          const known = { ...standing.known }
           for (const { dedupeKey, eventId, position, sequence } of decision.events) {
             expect(known).not.toHaveProperty([dedupeKey])
             known[dedupeKey] = eventId
@@ -147,7 +147,7 @@ describe('what becomes of milestones', () => {
           }
           const rank = (name: MilestoneName) => statuses.indexOf(name)
           expect(rank(decision.lead.status)).toBeGreaterThanOrEqual(rank(standing.status))
-          standing = { ...standing, ...decision.lead, known }
+          standing = { ...lead, ...decision.lead, known }
           const again = decide(standing, items)
           expect(again.events).toEqual([])
           expect(again.lead).toEqual(decision.lead)
