@@ -5,23 +5,10 @@ import scalar from '@scalar/fastify-api-reference'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Environment } from '../values.ts'
+import { describeGuides, serveGuides } from './guides.ts'
 import { webhooks } from './openapi-webhooks.ts'
 import { commonHeaders, failureResponses } from './operation.ts'
 import { refTo } from './schemas.ts'
-
-/** Pages of docs/ for lenders: sections of the reference. */
-const guides = ['integrate', 'webhooks', 'sandbox']
-const folder = new URL('../../docs/', import.meta.url)
-
-/** Links to files that are not served. */
-const ELSEWHERE = /\[([^[\]]+)\]\((?!https?:|#|(?:integrate|webhooks|sandbox)\.md)[^[)]+\)/g
-/** The reference's addresses of sections begin with that of the description. */
-const BETWEEN_SECTIONS = /\]\((?:\w+\.md)?#/g
-
-const readGuide = (name: string) =>
-  readFileSync(new URL(`${name}.md`, folder), 'utf8')
-    .replaceAll(ELSEWHERE, '$1')
-    .replaceAll(BETWEEN_SECTIONS, '](#description/')
 
 const tags = [
   { name: 'Leads', description: 'Refer borrowers and follow their progress.' },
@@ -46,7 +33,7 @@ const baseOf = (environment: Environment) => ({
   info: {
     title: 'Partner Referral Service',
     version: '1.0.0',
-    description: guides.map(readGuide).join('\n'),
+    description: describeGuides(),
   },
   servers: [{ url: '/v1', description: 'The environment that serves this document: sandbox or production.' }],
   tags: tags.filter(({ name }) => environment === 'sandbox' || name !== 'Sandbox'),
@@ -75,6 +62,7 @@ export async function describeApi(app: FastifyInstance, environment: Environment
       return reply.type('application/json; charset=utf-8').send(text)
     },
   })
+  serveGuides(app)
   await app.register(swagger, {
     openapi: baseOf(environment) as FastifyDynamicSwaggerOptions['openapi'] & object,
     transform: ({ schema, url }) => ({ schema: schema?.openapi ?? { hide: true }, url }),

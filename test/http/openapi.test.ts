@@ -101,6 +101,23 @@ const slugOf = (title: string) =>
     .replaceAll(/[^\w -]/g, '')
     .replaceAll(' ', '-')
 
+describe('GET /llms.txt', () => {
+  it('lists the guides, which are served as Markdown', async () => {
+    const { app } = await prepareApi()
+    const list = await app.inject('/llms.txt')
+    const guides = Array.from(list.body.matchAll(/\((.+\.md)\)/g), ([, path = '']) => path)
+    expect(guides).toEqual(['/docs/integrate.md', '/docs/webhooks.md', '/docs/sandbox.md'])
+    for (const path of guides) {
+      const { headers, body } = await app.inject(path)
+      expect([headers['content-type'], body]).toEqual([
+        'text/markdown; charset=utf-8',
+        expect.stringMatching(/^# \w/),
+      ])
+      expect(body.match(/\]\((?!https?:|#|(integrate|webhooks|sandbox)\.md)/g)).toBeNull()
+    }
+  })
+})
+
 describe('GET /docs', () => {
   it('has the guides as sections of the description, whose links lead to one another', async () => {
     const { app } = await prepareApi()
