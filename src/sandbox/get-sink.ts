@@ -7,10 +7,7 @@ import { isTooDeep } from '../http/json-body.ts'
 import { operation } from '../http/operation.ts'
 import { strictBody, stringMap, success } from '../http/schemas.ts'
 import { formatTimestamp } from '../values.ts'
-import { MOST_KEPT, noSink, sinkPath } from './sink.ts'
-
-/** How a sink answers that was told nothing else, or no longer. */
-const USUAL = { status: 200, times: null, delay_ms: 0 }
+import { MOST_KEPT, noSink, sinkPath, USUAL } from './sink.ts'
 
 const webhook = z
   .object({
@@ -50,7 +47,9 @@ const schema = operation({
       success: true,
       data: {
         url: 'https://sandbox.example.com/v1/sandbox/sinks/7d1f0e9c2b3a4d5e6f708192a3b4c5d6',
-        ...USUAL,
+        status: 200,
+        times: null,
+        delay_ms: 0,
         webhooks: [
           {
             webhook_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e',
@@ -93,7 +92,7 @@ export const getSink: FastifyPluginAsyncZod<{ sql: Sql; sinkBase: () => string }
         .execute()
       const data = {
         url: `${sinkBase()}${sinkPath(token)}`,
-        ...(told.times !== null && told.times <= 0 ? USUAL : told),
+        ...(told.times === 0 ? { ...USUAL, times: null } : told),
         webhooks: arrivals.map((arrival) => ({
           ...arrival,
           received_at: formatTimestamp(arrival.received_at),

@@ -2,20 +2,18 @@ import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
 import { receivedSecrets } from '../endpoints/secrets.ts'
+import type { RouteDependencies } from '../http/dependencies.ts'
 import { ApiError, retryLater } from '../http/errors.ts'
 import { limitInFlight } from '../http/in-flight.ts'
 import { problemOf } from '../webhooks/signature.ts'
-import { MOST_KEPT, sinkPath } from './sink.ts'
+import { MOST_KEPT, sinkPath, USUAL } from './sink.ts'
 
 /** More than our webhooks have. */
 const MOST_BYTES = 16 * 1024
 /** More than our workers send a partner at a time. */
 const MOST_IN_FLIGHT = 20
 
-interface Options {
-  sql: Sql
-  encryptionKeys: readonly Buffer[]
-}
+type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys'>
 
 /**
  * POST /sandbox/sinks/{token}: an endpoint for partners that have none. It verifies what arrives as a partner should,
@@ -43,7 +41,8 @@ export const receiveWebhook: FastifyPluginAsync<Options> = async (app, { sql, en
       Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
     )
     const problem = problemOf(await receivedSecrets(sql, endpointId, encryptionKeys), body, headers) ?? null
-    const { status, delayMs } = problem === null ? await takeAnswer(sql, partnerId) : refusal
+    const answer = problem === null ? await takeAnswer(sql, partnerId) : { status: 400, delay_ms: 0 }
+    const { status, delay_ms: delayMs } = answer
     await keepArrival(sql, partnerId, { headers, body, problem, status })
     await waitWhileHeld(delayMs, reply)
     const isTaken = problem === null && status < 300
@@ -60,21 +59,16 @@ const findSink = (sql: Sql, token: string) =>
     .where('token', '=', token)
     .executeTakeFirst()
 
-const usual = { status: 200, delayMs: 0 }
-/** For what is not signed. */
-const refusal = { status: 400, delayMs: 0 }
-
 /** Takes the answer to the next webhook, and counts it. */
-async function takeAnswer(sql: Sql, partnerId: number): Promise<typeof usual> {
-  const taken = await sql
+async function takeAnswer(sql: Sql, partnerId: number): Promise<typeof USUAL> {
+  const told = await sql
     .updateTable('sinks')
-    .set({
-      times_left: raw<number | null>`case when times_left >= 0 then times_left - 1 else times_left end`,
-    })
+    .set((eb) => ({ times_left: eb('times_left', '-', 1) }))
     .where('partner_id', '=', partnerId)
-    .returning(['status', 'delay_ms as delayMs', 'times_left as left'])
+    .where((eb) => eb.or([eb('times_left', 'is', null), eb('times_left', '>', 0)]))
+    .returning(['status', 'delay_ms'])
     .executeTakeFirst()
-  return taken === undefined || (taken.left ?? 0) < 0 ? usual : taken
+  return told ?? USUAL
 }
 
 interface Arrival {
@@ -86,16 +80,15 @@ interface Arrival {
 }
 
 /** Keeps what arrived, and forgets the oldest. PostgreSQL stores no NUL. */
-async function keepArrival(sql: Sql, partnerId: number, { headers, body, problem, status }: Arrival) {
+async function keepArrival(sql: Sql, partnerId: number, { headers, body, ...arrival }: Arrival) {
   await sql
     .insertInto('sink_webhooks')
     .values({
+      ...arrival,
       partner_id: partnerId,
       webhook_id: headers['webhook-id'] ?? '',
       headers: raw<Record<string, string>>`${JSON.stringify(headers)}::jsonb`,
       body: body.replaceAll('\0', '\uFFFD'),
-      problem,
-      status,
     })
     .execute()
   const kept = sql.selectFrom('sink_webhooks').select('id').where('partner_id', '=', partnerId)

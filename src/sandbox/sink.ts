@@ -13,7 +13,7 @@ export const Sink = defineEntity({
     token: p.text().unique(),
     /** What it answers to a webhook with a valid signature. */
     status: p.integer().default(200),
-    /** For how many more webhooks, after which it answers 200; -1 after those, null for all. */
+    /** For how many more webhooks, after which it answers as usual; null for all. */
     timesLeft: p.integer().nullable(),
     /** Before it answers. */
     delayMs: p.integer().default(0),
@@ -37,6 +37,9 @@ export const SinkWebhook = defineEntity({
   },
   indexes: [{ name: 'sink_webhooks_partner_index', properties: ['partner', 'id'] }],
 })
+
+/** How a sink answers that was told nothing else, or no longer. */
+export const USUAL = { status: 200, delay_ms: 0 }
 
 /** How many requests of a sink are kept. */
 export const MOST_KEPT = 100

@@ -13,7 +13,7 @@ import { operation } from '../http/operation.ts'
 import { strictBody, success } from '../http/schemas.ts'
 import { sealing } from '../seal.ts'
 import { generateSecret } from '../webhooks/signature.ts'
-import { sinkPath } from './sink.ts'
+import { sinkPath, USUAL } from './sink.ts'
 
 const schema = operation({
   operationId: 'useSink',
@@ -68,14 +68,12 @@ export const useSink: FastifyPluginAsyncZod<Options> = async (app, options) => {
   })
 }
 
-const asUsual = { status: 200, times_left: null, delay_ms: 0 }
-
 /** Makes a partner's sink, or has the one that is there answer 200 again. @returns the last part of its URL. */
 async function provideSink(sql: Sql, partnerId: number): Promise<string> {
   const { token } = await sql
     .insertInto('sinks')
     .values({ partner_id: partnerId, token: randomBytes(16).toString('hex') })
-    .onConflict((conflict) => conflict.column('partner_id').doUpdateSet(asUsual))
+    .onConflict((conflict) => conflict.column('partner_id').doUpdateSet({ ...USUAL, times_left: null }))
     .returning('token')
     .executeTakeFirstOrThrow()
   return token
