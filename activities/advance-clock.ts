@@ -8,9 +8,8 @@ import {
   dueDates,
   furthestOf,
   isBusy,
-  type LeadClock,
 } from '../src/sandbox/lead-clock.ts'
-import { clockStart, happenedSince, moveClock, readLeadClock } from '../src/sandbox/lead-time.ts'
+import { happenedSince, moveClock, readClock } from '../src/sandbox/lead-time.ts'
 import type { Environment } from '../src/values.ts'
 import { again } from './activity-context.ts'
 
@@ -23,40 +22,33 @@ const LOOK_AGAIN_MS = { first: 100, longest: 5000 }
  * moves it on from there.
  */
 export function advanceClockActivity({ sql, environment }: { sql: Sql; environment: Environment }) {
-  return async (leadId: number, step: ClockStep): Promise<ClockPassed> => {
+  return async (leadId: number, { target, failures: before, since }: ClockStep): Promise<ClockPassed> => {
     // people can start any workflow, with any input, in the Temporal Web UI
     if (environment !== 'sandbox')
       throw ApplicationFailure.nonRetryable('possible in a sandbox only', 'NoSandbox')
-    const clock = await readLeadClock(sql, leadId)
+    const clock = await readClock(sql, leadId)
     // erased meanwhile
-    if (clock === undefined) return { offset: 0, next: null, happened: [] }
+    if (clock === undefined) return { offset: 0, happened: [], next: null, stopped: null }
     const { first, longest } = LOOK_AGAIN_MS
     if (isBusy(clock))
       throw again('what is due has not happened yet', Math.min(first * activityInfo().attempt, longest))
-    const offset = clock.offsetSeconds * SECOND_MS
-    const { happened, since } = await happenedUntil(sql, clock, step)
+    const { now, offset, mark } = clock
     const failures = clock.open?.failures ?? 0
+    // what was due before the first step is not told
+    const happened = since === undefined ? [] : await happenedSince(sql, clock, since)
+    const passed: ClockPassed = { offset, happened, next: null, stopped: null }
     // the schedule takes as long as an endpoint may fail, and would give up what a working endpoint refuses
-    if (step.failures !== null && failures > step.failures && isLastScheduled(failures))
-      return { offset, next: null, stopped: 'endpoint_would_pause', happened }
-    if (typeof step.target === 'string') {
-      const target = dateOf(clock, step.target)
+    if (before !== undefined && failures > before && isLastScheduled(failures))
+      return { ...passed, stopped: 'endpoint_would_pause' }
+    if (typeof target === 'string') {
+      const date = dateOf(clock, target)
       // an attempt after a crash must not look for the one after it
-      return { offset, next: target === undefined ? null : { ...step, target, failures, since }, happened }
+      return { ...passed, next: date === undefined ? null : { target: date, failures, since: mark } }
     }
-    const { target } = step
-    if (clock.now >= target) return { offset, next: null, happened }
-    if (target > furthestOf(clock)) return { offset, next: null, stopped: 'twenty_years_ahead', happened }
-    const to = Math.min(dueDates(clock)[0]?.at ?? target, target)
-    const seconds = Math.ceil((to - clock.now) / SECOND_MS)
+    if (now >= target) return passed
+    if (target > furthestOf(clock)) return { ...passed, stopped: 'twenty_years_ahead' }
+    const seconds = Math.ceil((Math.min(dueDates(clock)[0]?.at ?? target, target) - now) / SECOND_MS)
     await moveClock(sql, clock, seconds)
-    return { offset: offset + seconds * SECOND_MS, next: { ...step, failures, since }, happened }
+    return { ...passed, offset: offset + seconds * SECOND_MS, next: { target, failures, since: mark } }
   }
-}
-
-/** What has happened since the step before, and from where to tell on. What was due before the first step is not told. */
-async function happenedUntil(sql: Sql, clock: LeadClock, { isTold, since }: ClockStep) {
-  if (!isTold) return { happened: [], since }
-  if (since === undefined) return { happened: [], since: await clockStart(sql, clock.leadId) }
-  return happenedSince(sql, clock.leadId, since, clock)
 }

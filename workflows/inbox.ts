@@ -1,11 +1,10 @@
 import {
-  ApplicationFailure,
   CancellationScope,
   condition,
   currentUpdateInfo,
+  defineSignal,
   setDefaultSignalHandler,
   setHandler,
-  type SignalDefinition,
   workflowInfo,
 } from '@temporalio/workflow'
 import type { UpdateDefinition } from '@temporalio/common'
@@ -17,47 +16,30 @@ import {
   signalledMilestones,
 } from '../src/leads/milestones.ts'
 import { closeReasonNames } from '../src/leads/reasons.ts'
-import {
-  type MilestoneItem,
-  milestoneKey,
-  numberedKey,
-  simulatedItems,
-  type Simulation,
-} from '../src/leads/referral-state.ts'
+import type { MilestoneItem } from '../src/leads/referral-state.ts'
 import { IDEMPOTENCY_KEY } from '../src/values.ts'
 import { close, type Journey, note, wake } from './journey.ts'
 import {
   closeUpdate,
   deliveryFailedSignal,
   isRecord,
-  isSimulation,
-  LEAD_CLOSED,
   type MilestoneAnswer,
-  milestoneSignals,
   milestoneUpdate,
   readCloseReason,
   readFailure,
   readMilestoneArgument,
   readRecordSignal,
   sendNowSignal,
-  simulateUpdate,
   wakeSignal,
 } from './messages.ts'
 import { publishSoon } from './operator-view.ts'
 import { heedRefusal } from './read-record.ts'
 
-/** What a signal does, with what the Web UI's list of signals says of it. */
-type SignalHandler = [
-  signal: SignalDefinition<[unknown?]>,
-  description: string,
-  act: (argument: unknown) => void,
-]
-
 /** Handlers append and return: they decide nothing and never throw. */
 export function receiveSignals(journey: Journey): void {
   const handlers = handlersOf(journey)
   const take = (name: string, argument: unknown) => {
-    const [, , act] = handlers.find(([signal]) => signal.name === name) ?? []
+    const [, act] = handlers.get(name) ?? []
     if (act === undefined) notUnderstood(journey, name)
     else act(argument)
     publishSoon(journey)
@@ -65,11 +47,17 @@ export function receiveSignals(journey: Journey): void {
   // First, so that signals that wait for this run's first workflow task come in the order in which the server has
   // them: without a default handler the SDK hands them out by name, as soon as each name has its handler.
   setDefaultSignalHandler(take)
-  for (const [signal, description] of handlers)
-    setHandler(signal, (argument) => take(signal.name, argument), { description })
+  for (const [name, [description]] of handlers)
+    setHandler(defineSignal<[unknown?]>(name), (argument) => take(name, argument), { description })
 }
 
-function handlersOf(journey: Journey): SignalHandler[] {
+/** By its name, what the Web UI's list says of a signal, and what it does. */
+type SignalHandlers = Map<string, [description: string, act: (argument: unknown) => void]>
+
+function handlersOf(journey: Journey): SignalHandlers {
+  const handlers: SignalHandlers = new Map()
+  for (const name of signalledMilestones)
+    handlers.set(name, [describeMilestone(name), (argument) => void receive(journey, name, argument)])
   const sendNow = () => {
     if (journey.state.next > journey.state.last) return
     journey.asked = true
@@ -80,21 +68,15 @@ function handlersOf(journey: Journey): SignalHandler[] {
     // late news of a webhook that is settled by now is no news
     if (failure?.sequence === journey.state.next) journey.state.failure = failure
   }
-  return [
-    ...milestoneSignals.map((signal): SignalHandler => {
-      const { name } = signal
-      return [signal, describeMilestone(name), (argument) => void receive(journey, name, argument)]
-    }),
-    [sendNowSignal, 'Try the open webhook now, beside its schedule. No argument', sendNow],
-    [wakeSignal, 'From the service itself: the open webhook may be due by now', () => wake(journey)],
-    [
-      readRecordSignal,
-      'Begin another run with what the record has: it was restored, or changed. No argument',
-      () => void (journey.recordChanged = true),
-    ],
-    [deliveryFailedSignal, 'From the service itself: the endpoint refuses a webhook', showFailure],
-  ]
+  const toRead = 'Begin another run with what the record has: it was restored, or changed. No argument'
+  return handlers
+    .set(sendNowSignal.name, ['Try the open webhook now, beside its schedule. No argument', sendNow])
+    .set(wakeSignal.name, [fromService('the open webhook may be due by now'), () => wake(journey)])
+    .set(readRecordSignal.name, [toRead, () => void (journey.recordChanged = true)])
+    .set(deliveryFailedSignal.name, [fromService('the endpoint refuses a webhook'), showFailure])
 }
+
+const fromService = (what: string) => `From the service itself: ${what}`
 
 function describeMilestone(name: MilestoneName): string {
   const { meaning, once } = milestones[name]
@@ -123,25 +105,23 @@ function receive(
   journey.counts.received += 1
   const { id = updateId, gains, faults } = readMilestoneArgument(name, argument)
   for (const fault of faults) note(journey, name, fault)
-  const item: MilestoneItem = {
-    name,
-    dedupeKey: milestoneKey(name, id, () => nextKey(journey, name)),
-    ...(gains && { gains }),
-  }
-  const queue = name === 'score_update' && gains === undefined ? journey.unscored : journey.inbox
-  if (queue === journey.unscored && queue.length >= MOST_UNSCORED) {
+  const item: MilestoneItem = { name, dedupeKey: keyOf(journey, name, id), ...(gains && { gains }) }
+  if (name !== 'score_update' || gains !== undefined) journey.inbox.push(item)
+  else if (journey.unscored.length < MOST_UNSCORED) journey.unscored.push(item)
+  else {
     journey.counts.refused += 1
     note(journey, name, `not recorded: ${MOST_UNSCORED} wait for the score provider already`)
     return undefined
   }
-  queue.push(item)
   return item
 }
 
-/** A key for a milestone that may repeat: unchanged by a reset, new in a new life of the workflow. */
-function nextKey(journey: Journey, name: SignalledMilestone): string {
+/** The key under which it counts once. Without an id: unchanged by a reset, new in a new life of the workflow. */
+function keyOf(journey: Journey, name: SignalledMilestone, id: string | undefined): string {
+  if (milestones[name].once) return name
+  if (id !== undefined) return `${name}:${id}`
   journey.counter += 1
-  return numberedKey(name, workflowInfo().firstExecutionRunId, journey.counter)
+  return `${name}@${workflowInfo().firstExecutionRunId}:${journey.counter}`
 }
 
 interface UpdateHandler<Argument, Answer> {
@@ -208,35 +188,8 @@ function validateMilestone({ phases }: Journey, request: unknown): void {
   if (phases.lead !== 'open') throw new Error('The lead is closed: it takes no more milestones.')
 }
 
-/** Milestones that a partner simulates: recorded as others are, answered once all are. */
-export function receiveSimulations(journey: Journey): void {
-  takeUpdates(journey, simulateUpdate, {
-    description:
-      'Sandbox only. Milestones in their order. Argument: {"key": "…", "events": [{"name": "contract_signed"}]}',
-    validate(request) {
-      if (journey.phases.lead !== 'open')
-        throw ApplicationFailure.nonRetryable('The lead is closed.', LEAD_CLOSED)
-      if (!isSimulation(request)) throw new Error('The argument is {"key": "…", "events": [{"name": …}, …]}.')
-    },
-    async answer(request) {
-      const answers = await simulate(journey, request)
-      if (answers.some(({ outcome }) => outcome === 'accepted'))
-        throw ApplicationFailure.nonRetryable('Not recorded yet: ask again.', 'NotNow')
-      return answers
-    },
-  })
-}
-
-/** Has simulated milestones recorded, and waits for that. */
-export async function simulate(journey: Journey, simulation: Simulation): Promise<MilestoneAnswer[]> {
-  const items = simulatedItems(simulation)
-  journey.counts.received += items.length
-  journey.inbox.push(...items)
-  return recorded(journey, items)
-}
-
 /** What became of milestones, once they are recorded. `accepted`: the score provider, or another run, comes first. */
-async function recorded(journey: Journey, items: MilestoneItem[]): Promise<MilestoneAnswer[]> {
+export async function recorded(journey: Journey, items: MilestoneItem[]): Promise<MilestoneAnswer[]> {
   const { awaited, unscored } = journey
   for (const item of items) awaited.set(item, undefined)
   publishSoon(journey)

@@ -3,7 +3,7 @@ import type { AnyCloseReason } from '../src/leads/reasons.ts'
 import type { MilestoneItem, RecordedItem, ReferralState } from '../src/leads/referral-state.ts'
 import { scoreDate } from '../src/leads/score-dates.ts'
 import type { ScenarioEnd, ScenarioName } from '../src/sandbox/scenarios.ts'
-import type { Counts, Note } from './messages.ts'
+import type { Note } from './messages.ts'
 
 /** Where the parts of a lead's workflow are. What is asked for meanwhile is remembered until its turn comes. */
 export interface Phases {
@@ -12,8 +12,6 @@ export interface Phases {
   inbox: 'idle' | 'recording'
   /** `welcoming`: the first goes with the onboarding email; `held`: the endpoint is paused, or not set. */
   webhooks: 'idle' | 'welcoming' | 'sending' | 'held'
-  /** Of the score updates that the timer raises. */
-  cadence: 'waiting' | 'asking'
 }
 
 /** A scenario that is played, in a sandbox. */
@@ -27,71 +25,52 @@ export interface PlayedScenario {
 }
 
 /** What a run hands to the next beside the record's state. Plain JSON, far below the server's 2 MB. */
-export interface Carried {
+const nothingCarried = () => ({
   /** Numbers the milestones that have no key of their own. */
-  counter: number
-  counts: Counts
-  /** Milestones that arrived and are not recorded yet. */
-  inbox: MilestoneItem[]
-  /** Signalled score updates that wait for their gains. */
-  unscored: MilestoneItem[]
-  /** The latest that were sent and recorded, at their dates: a record that was restored may lack them. */
-  recent: MilestoneItem[]
-  /** The borrower has the onboarding email, or gets none. */
-  mailed: boolean
-  /** `null` after a cancellation request, or if staff closed the lead in the record. */
-  closeReason: AnyCloseReason | 'not in the record' | null
-  notes: Note[]
-  /** An operator wants the open webhook to be tried now. */
-  asked: boolean
-  /** The record has changed, and is to be read again. */
-  recordChanged: boolean
-  scenario: PlayedScenario | null
-}
-
-/** A lead as its workflow holds it in memory: one place, changed by handlers and coroutines. */
-export interface Journey extends Carried {
-  /** Whether it is closing is a phase: see `stateOf`. */
-  state: Omit<ReferralState, 'closing'>
-  phases: Phases
-  wakes: number
-  /** Items whose sender waits for an answer, and the answer once it is there. */
-  awaited: Map<MilestoneItem, RecordedItem | undefined>
-  /** Its clock is moved. */
-  isMoving: boolean
-  /** How the latest scenario of this run ended. */
-  scenarioEnd: ScenarioEnd
-  /** What a wake interrupts. */
-  sending: CancellationScope | undefined
-  /** Operators have not been told of it as it is. */
-  isUnpublished: boolean
-}
-
-const nothingCarried = (): Carried => ({
   counter: 0,
+  /** What became of what was received; `refused`: the lead was closed or full, or no gains were to be had. */
   counts: { received: 0, recorded: 0, repeated: 0, refused: 0, notUnderstood: 0 },
-  inbox: [],
-  unscored: [],
-  recent: [],
+  /** Milestones that arrived and are not recorded yet. */
+  inbox: [] as MilestoneItem[],
+  /** Signalled score updates that wait for their gains. */
+  unscored: [] as MilestoneItem[],
+  /** The latest that were sent and recorded, at their dates: a record that was restored may lack them. */
+  recent: [] as MilestoneItem[],
+  /** The borrower has the onboarding email, or gets none. */
   mailed: false,
-  closeReason: null,
-  notes: [],
+  /** `null` after a cancellation request, or if staff closed the lead in the record. */
+  closeReason: null as AnyCloseReason | 'not in the record' | null,
+  notes: [] as Note[],
+  /** An operator wants the open webhook to be tried now. */
   asked: false,
+  /** The record has changed, and is to be read again. */
   recordChanged: false,
-  scenario: null,
+  scenario: null as PlayedScenario | null,
 })
 
-export function beginJourney({ closing, ...state }: ReferralState, carried: Partial<Carried> = {}): Journey {
+export type Carried = ReturnType<typeof nothingCarried>
+
+/** A lead as its workflow holds it in memory: one place, changed by handlers and coroutines. */
+export type Journey = ReturnType<typeof beginJourney>
+
+export function beginJourney({ closing, ...state }: ReferralState, carried: Partial<Carried> = {}) {
+  const phases: Phases = { lead: closing ? 'closing' : 'open', inbox: 'idle', webhooks: 'idle' }
   return {
     ...nothingCarried(),
     ...carried,
+    /** Whether it is closing is a phase: see `stateOf`. */
     state,
-    phases: { lead: closing ? 'closing' : 'open', inbox: 'idle', webhooks: 'idle', cadence: 'waiting' },
+    phases,
     wakes: 0,
-    awaited: new Map(),
+    /** Items whose sender waits for an answer, and the answer once it is there. */
+    awaited: new Map<MilestoneItem, RecordedItem | undefined>(),
+    /** Its clock is moved. */
     isMoving: false,
-    scenarioEnd: 'done',
-    sending: undefined,
+    /** How the latest scenario of this run ended. */
+    scenarioEnd: 'done' as ScenarioEnd,
+    /** What a wake interrupts. */
+    sending: undefined as CancellationScope | undefined,
+    /** Operators have not been told of it as it is. */
     isUnpublished: false,
   }
 }
@@ -131,8 +110,8 @@ export function wake(journey: Journey): void {
 }
 
 /** Whether anything that arrived is still to be recorded. */
-export function hasUnrecorded({ inbox, unscored, phases }: Journey): boolean {
-  return inbox.length > 0 || unscored.length > 0 || phases.inbox === 'recording'
+export function hasUnrecorded({ inbox, unscored }: Journey): boolean {
+  return inbox.length > 0 || unscored.length > 0
 }
 
 /** Whether the timer raises score updates: from escrow_funded to mortgage_ready. */
@@ -143,6 +122,11 @@ export function isCadenceOn({ state, phases }: Journey): boolean {
 /** When the next score update is due, on our clock; the lead's may run ahead of it. */
 export function dueAt({ state }: Journey): number {
   return scoreDate(state.anchor ?? 0, state.period) - state.offset
+}
+
+/** Whether a score update of the timer's is due, or being asked for. */
+export function isScoreDue(journey: Journey): boolean {
+  return isCadenceOn(journey) && dueAt(journey) <= Date.now()
 }
 
 /** Whether the lead's webhooks go out. */
@@ -179,6 +163,6 @@ export function isTimeToContinue(journey: Journey): boolean {
 /** Whether nothing waits and nothing is under way, so that nobody notices the next run's beginning. */
 function isIdle(journey: Journey): boolean {
   const { state, phases, mailed, scenario } = journey
-  if (phases.lead !== 'open' || phases.webhooks !== 'idle' || phases.cadence === 'asking') return false
-  return state.next > state.last && mailed && scenario === null && !hasUnrecorded(journey)
+  if (phases.lead !== 'open' || phases.webhooks !== 'idle' || scenario !== null || !mailed) return false
+  return state.next > state.last && !hasUnrecorded(journey) && !isScoreDue(journey)
 }

@@ -19,14 +19,11 @@ import {
 import type { Advance, ClockTarget } from '../src/sandbox/lead-clock.ts'
 import type { ScenarioEnd, ScenarioName } from '../src/sandbox/scenarios.ts'
 import { IDEMPOTENCY_KEY, REQUEST_ID } from '../src/values.ts'
+import type { Carried } from './journey.ts'
 
-// Everything that can be sent to the workflows. A referral's arguments are `unknown`: whatever somebody types into the
-// Web UI arrives here, and none of it may hurt a lead.
-
-/** One signal for each milestone, under the event's own name; argument `{id?, event_payload?}`. */
-export const milestoneSignals = signalledMilestones.map((name) =>
-  defineSignal<[unknown?], SignalledMilestone>(name),
-)
+// Everything that can be sent to the workflows, beside a signal for each milestone, under the event's own name; argument
+// `{id?, event_payload?}`. A referral's arguments are `unknown`: whatever somebody types into the Web UI arrives here, and
+// none of it may hurt a lead.
 
 /** From an operator: try the open webhook now, beside its schedule. */
 export const sendNowSignal = defineSignal<[unknown?]>('send_now')
@@ -78,18 +75,9 @@ export interface Note {
   why: string
 }
 
-/** What became of the milestones that were sent, and of signals with other names: those received, or waiting. */
-export interface Counts {
-  received: number
-  recorded: number
-  repeated: number
-  /** The lead was closed or full, or no gains were to be had. */
-  refused: number
-  notUnderstood: number
-}
-
 export interface ReferralView extends ReferralState {
-  signals: Counts
+  /** What became of the milestones that were sent, and of signals with other names: those received, or waiting. */
+  signals: Carried['counts']
   /** Received and not yet decided about. */
   waiting: number
   held: boolean

@@ -1,6 +1,6 @@
 import { isMocked, type MilestoneItem, OTHER_LEAD, UNREAD } from '../src/leads/referral-state.ts'
 import { readRecord, refusalOf } from './activities.ts'
-import { close, type Journey, note } from './journey.ts'
+import { type Journey, note } from './journey.ts'
 import { applyOutcome } from './recording.ts'
 
 /**
@@ -15,13 +15,9 @@ export async function takeRecord(journey: Journey): Promise<void> {
   const summary = 'read the record'
   const { state, lost } = await readRecord.executeWithOptions({ summary }, [journey.state.leadId, keys])
   const { closing, ...read } = state
-  // requests of people stay; the record says when the lead ends by itself
-  const endsByItself = journey.closeReason === 'mortgage_ready'
-  if (endsByItself) journey.closeReason = null
-  const isAsked = journey.phases.lead === 'closing' && !endsByItself
+  // what people asked for stays, though the record lost it
+  journey.phases.lead = closing || journey.phases.lead !== 'open' ? 'closing' : 'open'
   Object.assign(journey.state, read)
-  journey.phases.lead = 'open'
-  if (closing || isAsked) close(journey)
   recordAgain(
     journey,
     recent.filter(({ dedupeKey }) => lost.includes(dedupeKey)),

@@ -11,7 +11,7 @@ import {
 import type { ReferralState } from '../src/leads/referral-state.ts'
 import { closeLead } from './activities.ts'
 import { deliverNext, hasOpenWebhook, isUnwelcomed, welcome } from './deliveries.ts'
-import { receiveSignals, receiveSimulations, receiveUpdates } from './inbox.ts'
+import { receiveSignals, receiveUpdates } from './inbox.ts'
 import {
   beginJourney,
   type Carried,
@@ -29,7 +29,7 @@ import { isRecord, type ReferralView, stateQuery } from './messages.ts'
 import { publish, publishSoon } from './operator-view.ts'
 import { heedRefusal, takeRecord } from './read-record.ts'
 import { hasNews, recordInbox } from './recording.ts'
-import { dropsOut, hasScenario, playScenario, receiveTests } from './sandbox.ts'
+import { hasScenario, playScenario, receiveTests } from './sandbox.ts'
 import { hasUnscored, recordDueScoreUpdate, recordUnscored } from './score-updates.ts'
 
 /**
@@ -47,10 +47,7 @@ function setup(state: ReferralState, carried: Partial<Carried> | undefined): Jou
   const journey = beginJourney(state, carried)
   receiveSignals(journey)
   receiveUpdates(journey)
-  if (journey.state.isSandbox) {
-    receiveSimulations(journey)
-    receiveTests(journey)
-  }
+  if (journey.state.isSandbox) receiveTests(journey)
   setHandler(stateQuery, () => viewOf(journey), {
     description: 'Where the lead stands, and what became of every signal',
   })
@@ -169,7 +166,7 @@ async function closeWhenDone(journey: Journey): Promise<void> {
   await condition(() => !hasUnrecorded(journey))
   const reason = journey.closeReason ?? 'canceled'
   const summary = `close the lead: ${reason}`
-  const args = [state.leadId, reason, dropsOut(journey)] as const
+  const args = [state.leadId, reason, journey.scenario !== null] as const
   // its clock may have moved on without this workflow
   state.offset = await closeLead.executeWithOptions({ summary }, [...args])
   journey.phases.lead = 'closed'

@@ -17,14 +17,9 @@ export async function recordDueScoreUpdate(journey: Journey): Promise<void> {
   const anchor = state.anchor ?? 0
   const period = duePeriod(anchor, state.period, now(journey))
   const item: MilestoneItem = { name: 'score_update', dedupeKey: scoreUpdateKey(period) }
-  journey.phases.cadence = 'asking'
-  try {
-    if (!(await score(journey, item, period, scoreDate(anchor, period + 1) - now(journey))))
-      note(journey, `score update ${period}`, 'left out: the provider had no scores before the next')
-    state.period = period + 1
-  } finally {
-    journey.phases.cadence = 'waiting'
-  }
+  if (!(await score(journey, item, period, scoreDate(anchor, period + 1) - now(journey))))
+    note(journey, `score update ${period}`, 'left out: the provider had no scores before the next')
+  state.period = period + 1
 }
 
 export const hasUnscored = ({ unscored }: Journey) => unscored.length > 0

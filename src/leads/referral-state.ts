@@ -158,21 +158,6 @@ export interface ReadRecord {
 /** The most milestones that one request simulates. */
 export const MOST_SIMULATED = 50
 
-/** The key under which a milestone counts once: `unique` gives one that repeats and has no id its own. */
-export function milestoneKey(
-  name: SignalledMilestone,
-  id: string | undefined,
-  unique: (name: SignalledMilestone) => string,
-): string {
-  if (milestones[name].once) return name
-  return id === undefined ? unique(name) : `${name}:${id}`
-}
-
-/** The key of a lead's nth milestone that has no other, through all runs of its workflow. */
-export function numberedKey(name: SignalledMilestone, firstRunId: string, number: number): string {
-  return `${name}@${firstRunId}:${number}`
-}
-
 export interface Simulation {
   key: string
   /** The request that asked for it; none for a scenario. */

@@ -9,13 +9,7 @@ import {
 } from '@temporalio/client'
 import { ApplicationFailure, type SignalDefinition, type UpdateDefinition } from '@temporalio/common'
 import { sql as raw } from 'kysely'
-import {
-  closeUpdate,
-  LEAD_CLOSED,
-  type MilestoneRequest,
-  milestoneUpdate,
-  simulateUpdate,
-} from '../../workflows/messages.ts'
+import { closeUpdate, type MilestoneRequest, milestoneUpdate } from '../../workflows/messages.ts'
 import type { Sql } from '../database/sql.ts'
 import { findDeliveries } from '../deliveries/list-deliveries.ts'
 import { isTimeUp } from '../temporal/away.ts'
@@ -24,7 +18,7 @@ import { startAttributes } from '../temporal/search-attributes.ts'
 import { leadRequest, takesNoMore } from './lead.ts'
 import type { MilestoneName } from './milestones.ts'
 import type { CloseReason } from './reasons.ts'
-import { failureReason, type ReferralState, type Simulation } from './referral-state.ts'
+import { failureReason, type ReferralState } from './referral-state.ts'
 import { endOf } from './score-dates.ts'
 
 /** How long a call may take: without a limit, it would wait for as long as Temporal is away. */
@@ -114,17 +108,6 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
   /** Sends a milestone and answers what became of it. */
   const record = (leadId: number, request: MilestoneRequest) => update(leadId, milestoneUpdate, [request])
 
-  /** Sends milestones that are recorded in their order. `unanswered`: they may still be recorded. */
-  async function simulate(leadId: number, request: Simulation) {
-    try {
-      return (await update(leadId, simulateUpdate, [request], request.key)) ?? 'closed'
-    } catch (error) {
-      if (isUnanswered(error)) return 'unanswered'
-      if (refusalOf(error) === LEAD_CLOSED) return 'closed'
-      throw error
-    }
-  }
-
   /**
    * Has the workflow close the lead once what has arrived is recorded. While gains are asked for, the lead is closed later:
    * the record says whether it is.
@@ -132,7 +115,7 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
   const close = (leadId: number, reason: CloseReason, updateId?: string) =>
     update(leadId, closeUpdate, [{ reason }], updateId)
 
-  return { start, startFromRecord, signal, update, record, simulate, close }
+  return { start, startFromRecord, signal, update, record, close }
 }
 
 async function markStarted(sql: Sql, leadId: number): Promise<void> {

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import { advanceClockUpdate, CLOCK_MOVING, LEAD_CLOSED } from '../../workflows/messages.ts'
+import { advanceClockUpdate } from '../../workflows/messages.ts'
 import type { Sql } from '../database/sql.ts'
-import { ApiError, invalidRequest, retryLater, unavailable, unknownLead } from '../http/errors.ts'
+import { ApiError, invalidRequest, unknownLead } from '../http/errors.ts'
 import { integer, oneOf, ownLeadId, timestamp } from '../http/fields.ts'
 import type { LimitInFlight } from '../http/in-flight.ts'
 import { operation } from '../http/operation.ts'
@@ -24,13 +24,12 @@ import { eventName } from '../leads/event-schema.ts'
 import { ownsLead } from '../leads/lead.ts'
 import { isUnanswered, refusalOf } from '../leads/referrals.ts'
 import { MINUTE_MS } from '../values.ts'
-import { exampleStanding, leadTime, standing, standingOf } from './get-clock.ts'
+import { asked, tooManyAdvances } from './ask-lead.ts'
+import { exampleStanding, standing, standingOf } from './get-clock.ts'
 import {
-  type Advance,
   type ClockTarget,
   clockStops,
   earlyStops,
-  type Happened,
   MOST_ADVANCES,
   MOST_DAYS,
   MOST_YEARS,
@@ -85,19 +84,7 @@ const happenedView = z
     },
   })
 
-function happenedOf(happened: Happened): z.output<typeof happenedView> {
-  const at = leadTime(happened.at)
-  if (happened.what === 'end') return { at, what: 'end' }
-  const { eventId, eventName: name, sequence } = happened
-  const ofIt = { at, event_id: eventId, event_name: name }
-  if (happened.what === 'event') return { what: 'event', ...ofIt, sequence }
-  const { attempt, status, errorCode: error_code } = happened
-  return { what: 'webhook', ...ofIt, sequence: happened.sequence, attempt, status, error_code }
-}
-
-/** Also for scenarios, which move clocks, too. */
-export const tooManyAdvances = () =>
-  retryLater('RATE_LIMITED', `${MOST_ADVANCES} of your requests are moving clocks already.`, 1)
+export type Happened = z.output<typeof happenedView>
 
 const example = { at: '2026-04-23 10:30:00', event_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e' }
 const exampleEvent = { ...example, event_name: 'score_update', sequence: 4 }
@@ -160,22 +147,17 @@ export const advanceClock: FastifyPluginAsyncZod<Options> = async (app, options)
   /** The ids of updates that may not be over: a repeat joins. */
   const begun = new LRUCache<string, string>({ max: 1000, ttl: MINUTE_MS })
 
-  /** @throws {ApiError} why the clock is not moved, or that it is moving still. */
-  async function advance(lead: number, target: ClockTarget): Promise<Advance> {
+  async function advance(lead: number, target: ClockTarget) {
     const key = JSON.stringify([lead, target])
     const updateId = begun.get(key) ?? randomUUID()
     begun.set(key, updateId)
     try {
       const advanced = await referrals.update(lead, advanceClockUpdate, [target], updateId)
       begun.delete(key)
-      if (advanced === undefined) throw new ApiError('LEAD_CLOSED')
       return advanced
     } catch (error) {
-      const refusal = refusalOf(error)
-      if (refusal !== undefined) begun.delete(key)
-      if (refusal === LEAD_CLOSED) throw new ApiError('LEAD_CLOSED')
-      if (refusal === CLOCK_MOVING || (isUnanswered(error) && (await isMoving(lead))))
-        throw new ApiError('CLOCK_MOVING')
+      if (refusalOf(error) !== undefined) begun.delete(key)
+      if (isUnanswered(error) && (await isMoving(lead))) throw new ApiError('CLOCK_MOVING')
       throw error
     }
   }
@@ -188,19 +170,10 @@ export const advanceClock: FastifyPluginAsyncZod<Options> = async (app, options)
       request.leadId = lead
       if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
       limitAdvances(partnerId, reply)
-      const { happened, stopped } = await advance(lead, to === undefined ? { days } : { to }).catch(
-        (err: unknown) => {
-          if (err instanceof ApiError) throw err
-          request.log.warn({ err }, 'clock not advanced')
-          throw unavailable()
-        },
-      )
-      const data = {
-        ...standingOf(await ownClock(sql, partnerId, lead)),
-        happened: happened.map(happenedOf),
-        ...(stopped !== null && { stopped }),
-      }
-      return { success: true as const, data }
+      const target = to === undefined ? { days } : { to }
+      const { happened, stopped } = await asked(request, 'clock not advanced', () => advance(lead, target))
+      const clock = standingOf(await ownClock(sql, partnerId, lead))
+      return { success: true as const, data: { ...clock, happened, ...(stopped !== null && { stopped }) } }
     },
   })
 }

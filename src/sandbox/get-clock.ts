@@ -1,9 +1,11 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import type { Sql } from '../database/sql.ts'
+import { unknownLead } from '../http/errors.ts'
 import { ownLeadId, timestamp } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { leadErrors, leadStatus, ofLead, strictBody, success } from '../http/schemas.ts'
+import { ownsLead } from '../leads/lead.ts'
 import { formatTimestamp } from '../values.ts'
 import { dueDates, type LeadClock } from './lead-clock.ts'
 import { ownClock } from './lead-time.ts'
@@ -26,13 +28,12 @@ export const standing = {
   next: dueView.nullable().describe('What is due next on the lead’s clock; `null` for nothing.'),
 }
 
-export const leadTime = (ms: number) => formatTimestamp(new Date(ms))
+const timeOf = (ms: number) => formatTimestamp(new Date(ms))
 
 export function standingOf(clock: LeadClock) {
-  const { leadId, now, status } = clock
   const [due] = dueDates(clock)
-  const next = due === undefined ? null : { what: due.what, at: leadTime(due.at) }
-  return { lead_id: leadId, now: leadTime(now), status, next }
+  const next = due === undefined ? null : { ...due, at: timeOf(due.at) }
+  return { lead_id: clock.leadId, now: timeOf(clock.now), status: clock.status, next }
 }
 
 export const exampleStanding = {
@@ -80,10 +81,10 @@ export const getClock: FastifyPluginAsyncZod<{ sql: Sql } & Pick<SandboxDependen
       const { partnerId } = request
       const { lead_id: lead } = request.body
       request.leadId = lead
-      await ownClock(sql, partnerId, lead)
+      if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
       const moving = await isMoving(lead)
       const clock = await ownClock(sql, partnerId, lead)
-      const data = { ...standingOf(clock), offset_seconds: clock.offsetSeconds, moving }
+      const data = { ...standingOf(clock), offset_seconds: clock.offset / 1000, moving }
       return { success: true as const, data }
     },
   })

@@ -1,6 +1,7 @@
 import type { MilestoneName } from '../leads/milestones.ts'
 import { duePeriod, scoreDate } from '../leads/score-dates.ts'
 import { DAY_MS } from '../values.ts'
+import type { Happened } from './advance-clock.ts'
 
 /** The furthest that a sandbox moves a lead's clock, all of its moves together. */
 export const MOST_YEARS = 20
@@ -16,22 +17,36 @@ export type ClockStop = (typeof clockStops)[number]
 /** How far to advance a clock: a number of days, or until something is due. */
 export type ClockTarget = { days: number } | { to: ClockStop }
 
+/** Why a clock stops before its target. */
+export const earlyStops = ['endpoint_would_pause', 'twenty_years_ahead'] as const
+type EarlyStop = (typeof earlyStops)[number]
+
 /** Where a lead stands on its own clock. Dates in milliseconds of the lead's time. */
 export interface LeadClock {
   leadId: number
   status: MilestoneName
   now: number
-  /** How far it runs ahead of ours, in seconds. */
-  offsetSeconds: number
+  /** How far it runs ahead of ours, in milliseconds. */
+  offset: number
   isClosed: boolean
   /** `escrow_funded`; `null` before it. */
   anchor: number | null
-  /** The last of the timer's score updates that is recorded; 0 before the first. */
-  lastPeriod: number
+  /** The next score update's number, 1 for the first. */
+  period: number
   /** 30 days after mortgage_ready; `null` before it. */
   endsAt: number | null
-  /** Its first open webhook; `null` if none is open, or its endpoint is paused. */
-  open: { failures: number; nextAttemptAt: number; isLeased: boolean } | null
+  /** Its first open webhook, whose next attempt is `null` during one; `null` if none is open, or it is held. */
+  open: { failures: number; nextAttemptAt: number | null } | null
+  mark: ClockMark
+}
+
+/** Up to where a lead's history is told. */
+export interface ClockMark {
+  /** Of the latest event. */
+  position: number
+  /** PostgreSQL's time, to the microsecond. */
+  at: string
+  isClosed: boolean
 }
 
 interface Due {
@@ -40,19 +55,20 @@ interface Due {
 }
 
 /** All that falls due on a lead's clock, the first of it first. Of score updates that are overdue, only the latest comes. */
-export function dueDates({ now, isClosed, anchor, lastPeriod, endsAt, open }: LeadClock): Due[] {
+export function dueDates({ now, isClosed, anchor, period, endsAt, open }: LeadClock): Due[] {
   const dates: Due[] = []
-  if (open !== null && open.failures > 0) dates.push({ what: 'retry', at: open.nextAttemptAt })
+  const retryAt = open?.nextAttemptAt ?? null
+  if (open !== null && open.failures > 0 && retryAt !== null) dates.push({ what: 'retry', at: retryAt })
   if (!isClosed && endsAt !== null) dates.push({ what: 'end', at: endsAt })
   if (!isClosed && endsAt === null && anchor !== null)
-    dates.push({ what: 'score_update', at: scoreDate(anchor, duePeriod(anchor, lastPeriod + 1, now)) })
+    dates.push({ what: 'score_update', at: scoreDate(anchor, duePeriod(anchor, period, now)) })
   return dates.toSorted((one, other) => one.at - other.at)
 }
 
 /** Whether something is due that has not happened yet, or is happening. */
 export function isBusy(clock: LeadClock): boolean {
   const { open, now } = clock
-  if (open !== null && (open.isLeased || open.nextAttemptAt <= now)) return true
+  if (open !== null && (open.nextAttemptAt ?? now) <= now) return true
   return dueDates(clock).some(({ at }) => at <= now)
 }
 
@@ -63,37 +79,7 @@ export const dateOf = (clock: LeadClock, stop: ClockStop): number | undefined =>
   dueDates(clock).find(({ what }) => what === dueOfStop[stop])?.at
 
 /** The furthest moment of its time that a lead's clock can be moved to, in milliseconds. */
-export const furthestOf = ({ now, offsetSeconds }: LeadClock): number =>
-  now - offsetSeconds * 1000 + MOST_YEARS * 365.25 * DAY_MS
-
-/** Why a clock stops before its target. */
-export const earlyStops = ['endpoint_would_pause', 'twenty_years_ahead'] as const
-export type EarlyStop = (typeof earlyStops)[number]
-
-/** How far a lead's history is told. */
-export interface ClockStart {
-  /** The position of the latest event. */
-  position: number
-  /** PostgreSQL's time, to the microsecond. */
-  at: string
-  isClosed: boolean
-}
-
-/** What happened while a lead's clock moved; `at` in milliseconds of the lead's time. */
-export type Happened =
-  | { what: 'event'; at: number; eventId: string; eventName: MilestoneName; sequence: number | null }
-  | {
-      what: 'webhook'
-      at: number
-      eventId: string
-      eventName: MilestoneName
-      sequence: number
-      /** Which request of its delivery it was, from 1. */
-      attempt: number
-      status: number | null
-      errorCode: string | null
-    }
-  | { what: 'end'; at: number }
+export const furthestOf = ({ now, offset }: LeadClock): number => now - offset + MOST_YEARS * 365.25 * DAY_MS
 
 /** What moved a clock answers. */
 export interface Advance {
@@ -105,20 +91,15 @@ export interface Advance {
 export interface ClockStep {
   /** A moment of the lead's time in milliseconds, or what is due next of a kind. */
   target: number | ClockStop
-  /** Of the lead's first open webhook, where the clock stood before; `null` at first. */
-  failures: number | null
-  /** Absent at first, and for a scenario, of which nobody asks what happened. */
-  since?: ClockStart | undefined
-  isTold: boolean
+  /** Of the lead's first open webhook, where the clock stood before. Absent at first, like `since`. */
+  failures?: number
+  since?: ClockMark
 }
 
-/** How a step went. */
-export interface ClockPassed {
+/** How a step went, and what happened since the one before. */
+export interface ClockPassed extends Advance {
   /** How far the clock is ahead now, in milliseconds. */
   offset: number
   /** `null` once it is there, or has stopped. */
   next: ClockStep | null
-  stopped?: EarlyStop
-  /** What happened since the step before. */
-  happened: Happened[]
 }

@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import type { Client } from '@temporalio/client'
 import type { FastifyPluginAsync } from 'fastify'
 import { type ReferralView, stateQuery } from '../../workflows/messages.ts'
@@ -7,7 +6,8 @@ import { limitInFlight } from '../http/in-flight.ts'
 import type { Referrals } from '../leads/referrals.ts'
 import { reachTemporal } from '../temporal/client.ts'
 import { referralId } from '../temporal/names.ts'
-import { advanceClock, tooManyAdvances } from './advance-clock.ts'
+import { advanceClock } from './advance-clock.ts'
+import { tooManyAdvances } from './ask-lead.ts'
 import { getClock } from './get-clock.ts'
 import { getSink } from './get-sink.ts'
 import { MOST_ADVANCES } from './lead-clock.ts'
@@ -19,7 +19,7 @@ import { useSink } from './use-sink.ts'
 
 /** What partners try the service with. */
 export interface SandboxDependencies {
-  referrals: Pick<Referrals, 'simulate' | 'update'>
+  referrals: Pick<Referrals, 'update'>
   /** Rejects while Temporal is away. */
   reachTemporal: () => Promise<void>
   /** Whether a lead's clock moves. Not while Temporal is away, or has no worker. */
@@ -55,22 +55,11 @@ export const sandboxRoutes: FastifyPluginAsync<SandboxOptions> = async (app, { s
   if (options.environment !== 'sandbox') return
   const limitAdvances = limitInFlight(MOST_ADVANCES, tooManyAdvances)
   const given = { ...options, ...sandbox, limitAdvances }
-  const routes: FastifyPluginAsyncZod<typeof given>[] = [
-    simulateEvent,
-    advanceClock,
-    getClock,
-    listScenarios,
-    runScenario,
-  ]
-  for (const route of routes) await app.register(route, given)
+  for (const route of [simulateEvent, advanceClock, getClock, listScenarios, runScenario])
+    await app.register<typeof given>(route, given)
   const { sinkBase } = sandbox
   if (sinkBase === undefined) return
-  const ofSinks: FastifyPluginAsyncZod<RouteDependencies & { sinkBase: () => string }>[] = [
-    useSink,
-    setSink,
-    getSink,
-  ]
-  for (const route of ofSinks) await app.register(route, { ...options, sinkBase })
+  for (const route of [useSink, setSink, getSink]) await app.register(route, { ...options, sinkBase })
 }
 
 /** Where webhooks arrive: without a key. */

@@ -1,16 +1,16 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import { CLOCK_MOVING, LEAD_CLOSED, runScenarioUpdate } from '../../workflows/messages.ts'
+import { runScenarioUpdate } from '../../workflows/messages.ts'
 import type { RouteDependencies } from '../http/dependencies.ts'
-import { ApiError, invalidRequest, unavailable, unknownLead } from '../http/errors.ts'
+import { ApiError, invalidRequest, unknownLead } from '../http/errors.ts'
 import { oneOf, ownLeadId } from '../http/fields.ts'
 import type { LimitInFlight } from '../http/in-flight.ts'
 import { operation } from '../http/operation.ts'
 import { strictBody, success } from '../http/schemas.ts'
 import { eachField, optionalFields } from '../leads/lead-fields.ts'
 import { insertLead, leadIds } from '../leads/new-lead.ts'
-import { refusalOf } from '../leads/referrals.ts'
-import { tooManyAdvances } from './advance-clock.ts'
+import { ownsLead } from '../leads/lead.ts'
+import { asked, tooManyAdvances } from './ask-lead.ts'
 import { exampleStanding, standing, standingOf } from './get-clock.ts'
 import { MOST_ADVANCES } from './lead-clock.ts'
 import { ownClock } from './lead-time.ts'
@@ -97,6 +97,8 @@ const schema = operation({
   ],
 })
 
+const UNPLAYED = 'scenario not played to its end'
+
 type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys' | 'webhookBody'> &
   Pick<SandboxDependencies, 'referrals' | 'reachTemporal'> & { limitAdvances: LimitInFlight }
 
@@ -119,30 +121,15 @@ export const runScenario: FastifyPluginAsyncZod<Options> = async (app, options) 
       const { partnerId, id: requestId } = request
       const { scenario, lead_id: named } = request.body
       request.leadId = named
-      if (named !== undefined && (await ownClock(sql, partnerId, named)).isClosed)
-        throw new ApiError('LEAD_CLOSED')
+      if (named !== undefined && !(await ownsLead(sql, partnerId, named))) throw unknownLead()
       limitAdvances(partnerId, reply)
-      const play = async () => {
-        const lead = named ?? (await newLead(partnerId, requestId))
-        request.leadId = lead
-        const state = await referrals.update(lead, runScenarioUpdate, [{ scenario }]).catch(toEnd)
-        return { lead, state: state ?? 'closed' }
-      }
-      const { lead, state } = await play().catch((err: unknown) => {
-        if (err instanceof ApiError) throw err
-        request.log.warn({ err }, 'scenario not played to its end')
-        throw unavailable()
-      })
+      const lead = named ?? (await asked(request, UNPLAYED, () => newLead(partnerId, requestId)))
+      request.leadId = lead
+      const state = await asked(request, UNPLAYED, () =>
+        referrals.update(lead, runScenarioUpdate, [{ scenario }]),
+      )
       const data = { ...standingOf(await ownClock(sql, partnerId, lead)), scenario, state }
       return { success: true as const, data }
     },
   })
-}
-
-/** @throws {ApiError} if the lead's clock moves already. */
-function toEnd(error: unknown) {
-  const refusal = refusalOf(error)
-  if (refusal === CLOCK_MOVING) throw new ApiError('CLOCK_MOVING')
-  if (refusal === LEAD_CLOSED) return 'closed' as const
-  throw error
 }

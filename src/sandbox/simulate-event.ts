@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
+import { simulateUpdate } from '../../workflows/messages.ts'
 import type { Sql } from '../database/sql.ts'
-import { ApiError, invalidRequest, unavailable, unknownLead } from '../http/errors.ts'
+import { ApiError, invalidRequest, unknownLead } from '../http/errors.ts'
 import { oneOf, ownLeadId } from '../http/fields.ts'
 import { idempotencyKeyOf, idempotencyParameter } from '../http/idempotency.ts'
 import { operation } from '../http/operation.ts'
@@ -20,6 +21,7 @@ import { ownsLead } from '../leads/lead.ts'
 import { findRecorded } from '../leads/lead-event.ts'
 import { MOST_SIMULATED } from '../leads/referral-state.ts'
 import { formatTimestamp } from '../values.ts'
+import { asked } from './ask-lead.ts'
 import { exampleStanding, standing, standingOf } from './get-clock.ts'
 import { ownClock } from './lead-time.ts'
 import type { SandboxDependencies } from './routes.ts'
@@ -151,8 +153,6 @@ const schema = operation({
   ],
 })
 
-type Simulated = z.output<typeof body>
-
 type Options = { sql: Sql } & Pick<SandboxDependencies, 'referrals'>
 
 /** POST /sandbox/simulate-event: milestones of a lead, recorded as production records them. */
@@ -167,16 +167,16 @@ export const simulateEvent: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       const key = keyOf(idempotencyKeyOf(request), events)
       if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
       const simulation = { key, request_id: request.id, events }
-      const answers = await referrals.simulate(lead, simulation).catch((err: unknown) => {
-        request.log.warn({ err }, 'not simulated')
-        return 'unanswered' as const
-      })
-      if (answers === 'unanswered') throw unavailable()
-      if (answers === 'closed' || answers.some(({ outcome }) => outcome === 'closed'))
-        throw new ApiError('LEAD_CLOSED')
-      if (answers.some(({ outcome }) => outcome === 'full')) throw new ApiError('LEAD_FULL')
-      const ids = answers.flatMap(({ event_id: id }) => id ?? [])
-      const recorded = await findRecorded(sql, ids)
+      const answers = await asked(request, 'not simulated', () =>
+        referrals.update(lead, simulateUpdate, [simulation], key),
+      )
+      for (const { outcome } of answers)
+        if (outcome === 'closed' || outcome === 'full')
+          throw new ApiError(outcome === 'closed' ? 'LEAD_CLOSED' : 'LEAD_FULL')
+      const recorded = await findRecorded(
+        sql,
+        answers.flatMap(({ event_id: id }) => id ?? []),
+      )
       const simulatedEvents = answers.flatMap(({ outcome, event_id: id }) => {
         const event = recorded.get(id ?? '')
         if (event === undefined) return []
@@ -199,7 +199,7 @@ function keyOf(header: string | undefined, events: object[]): string {
     .digest('hex')
 }
 
-function eventsOf({ event_name: name, events = [], ...sent }: Simulated) {
+function eventsOf({ event_name: name, events = [], ...sent }: z.output<typeof body>) {
   const single = name === undefined ? [] : [{ ...sent, event_name: name }]
   return [...single, ...events].map((event) => {
     const gains = parseScoreGains(event.event_payload)

@@ -7,19 +7,20 @@ const clock: LeadClock = {
   leadId: 1,
   status: 'escrow_funded',
   now,
-  offsetSeconds: 0,
+  offset: 0,
   isClosed: false,
   anchor: null,
-  lastPeriod: 0,
+  period: 1,
   endsAt: null,
   open: null,
+  mark: { position: 1, at: '', isClosed: false },
 }
-const open = { failures: 0, nextAttemptAt: now + DAY_MS, isLeased: false }
+const open = { failures: 0, nextAttemptAt: now + DAY_MS }
 
 describe('what is due next on a lead’s clock', () => {
   test.each<[string, Partial<LeadClock>, [string, number][]]>([
     ['nothing before escrow_funded', {}, []],
-    ['the score update after the last', { anchor: now - 50 * DAY_MS, lastPeriod: 1 }, [['score_update', 40]]],
+    ['the score update after the last', { anchor: now - 50 * DAY_MS, period: 2 }, [['score_update', 40]]],
     ['the latest of several that were missed', { anchor: now - 100 * DAY_MS }, [['score_update', -10]]],
     ['the end, and no more score updates', { anchor: now, endsAt: now + 30 * DAY_MS }, [['end', 30]]],
     [
@@ -43,7 +44,7 @@ describe('what is due next on a lead’s clock', () => {
 
   test.each<[string, Partial<LeadClock>, boolean]>([
     ['a webhook waits for its retry', { open: { ...open, failures: 1 } }, false],
-    ['a webhook is being sent', { open: { ...open, isLeased: true } }, true],
+    ['a webhook is being sent', { open: { ...open, nextAttemptAt: null } }, true],
     ['a webhook is to be sent', { open: { ...open, nextAttemptAt: now } }, true],
     ['a score update is due', { anchor: now - 45 * DAY_MS }, true],
     ['it has ended', { endsAt: now, isClosed: true }, false],
@@ -57,6 +58,6 @@ test('a clock stops at the next date of a kind, and twenty years ahead of ours, 
   expect(dateOf(clock, 'next_retry')).toBeUndefined()
   expect(dateOf(funded, 'next_retry')).toBe(now + DAY_MS)
   expect(dateOf(funded, 'next_score_update')).toBe(now + 45 * DAY_MS)
-  const ahead = { ...clock, now: now + DAY_MS, offsetSeconds: 24 * 60 * 60 }
+  const ahead = { ...clock, now: now + DAY_MS, offset: DAY_MS }
   expect((furthestOf(ahead) - now) / DAY_MS).toBe(20 * 365.25)
 })

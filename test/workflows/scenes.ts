@@ -12,6 +12,7 @@ import {
   probeSignal,
   type ReferralView,
   runScenarioUpdate,
+  simulateUpdate,
 } from '../../workflows/messages.ts'
 import { fillDeliveries } from '../support/deliveries.ts'
 import { leadsOf } from '../support/leads.ts'
@@ -132,7 +133,9 @@ export const scenes: Record<string, Scene> = {
     await send(leadId, 'send_now')
     await until(async () => (await view(leadId)).next === 4)
     await setEndpoint('paused')
-    await service.referrals.simulate(leadId, { key: 'a', events: [{ name: 'escrow_funded' }] })
+    await service.referrals.update(leadId, simulateUpdate, [
+      { key: 'a', events: [{ name: 'escrow_funded' }] },
+    ])
     await until(async () => (await view(leadId)).held)
     await setEndpoint('active')
     await send(leadId, 'wake')

@@ -3,11 +3,10 @@ import type { SandboxDependencies } from '../../../src/sandbox/routes.ts'
 /** What the sandbox gives an API that runs without Temporal, where what becomes of a request cannot be known. */
 export const sandboxOf = (): SandboxDependencies => ({
   referrals: {
-    simulate: async (_, { events }) => events.map(() => ({ outcome: 'accepted', event_id: null })),
-    update: (async () => ({
-      happened: [],
-      stopped: null,
-    })) as unknown as SandboxDependencies['referrals']['update'],
+    update: (async (_: number, { name }: { name: string }, [{ events }]: [{ events: object[] }]) =>
+      name === 'simulate'
+        ? events.map(() => ({ outcome: 'accepted', event_id: null }))
+        : { happened: [], stopped: null }) as unknown as SandboxDependencies['referrals']['update'],
   },
   reachTemporal: async () => {},
   isMoving: async () => false,
