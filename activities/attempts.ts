@@ -16,7 +16,7 @@ import { again, retryFor, workflowFields } from './activity-context.ts'
 export interface AttemptDependencies {
   sql: Sql
   send: SendWebhook
-  startEndpoint: (endpointId: number) => Promise<unknown>
+  startEndpoint: (partnerId: number) => Promise<unknown>
   observe: Pick<WorkerObserver, 'attempted' | 'delivered' | 'noticed'>
   log: Pick<Logger, 'info' | 'warn'>
 }
@@ -175,7 +175,7 @@ async function makeAttempt(
   for (const notice of finished.notices) {
     observe.noticed(notice)
     // it sends the email, and probes an endpoint that was paused; the comparison starts it if this fails
-    void startEndpoint(notice.endpointId).catch(() => undefined)
+    void startEndpoint(notice.partnerId).catch(() => undefined)
   }
   return { ...finished, outcome, reason: failureReason(outcome.status, outcome.errorCode) }
 }

@@ -7,6 +7,7 @@ import {
   type RunningCertification,
   writeReport,
 } from '../src/endpoints/certify-endpoint.ts'
+import { findEndpoint } from '../src/endpoints/endpoint.ts'
 import type { PingOutcome } from '../src/endpoints/endpoint-state.ts'
 import { signingSecrets } from '../src/endpoints/secrets.ts'
 import type { Environment } from '../src/values.ts'
@@ -35,8 +36,8 @@ export function certificationActivities({ sql, environment, send, encryptionKeys
      *
      * @returns whether there is more to do.
      */
-    async certify(endpointId: number): Promise<boolean> {
-      const running = await runningCertification(sql, endpointId, encryptionKeys)
+    async certify(partnerId: number): Promise<boolean> {
+      const running = await runningCertification(sql, partnerId, encryptionKeys)
       if (running === undefined) return false
       const check = nextCheck(running.checks)
       if (check === undefined) {
@@ -52,14 +53,10 @@ export function certificationActivities({ sql, environment, send, encryptionKeys
     },
 
     /** Makes a test request, signed with every live secret. */
-    async pingEndpoint(endpointId: number): Promise<PingOutcome> {
-      const { url, partner_id: partnerId } = await sql
-        .selectFrom('endpoints')
-        .select((eb) => ['partner_id', eb.ref('url').$notNull().as('url')])
-        .where('id', '=', endpointId)
-        .where('url', 'is not', null)
-        .executeTakeFirstOrThrow()
-      const secrets = await signingSecrets(sql, endpointId, encryptionKeys)
+    async pingEndpoint(partnerId: number): Promise<PingOutcome> {
+      const { url } = await findEndpoint(sql, partnerId)
+      if (url === null) throw new Error('the endpoint has no URL')
+      const secrets = await signingSecrets(sql, partnerId, encryptionKeys)
       return sendPing({ url, partnerId, environment, secrets }, send)
     },
   }

@@ -31,7 +31,7 @@ interface Dependencies extends MailDependencies {
     refreshed: number[]
     failed: { item: number; error: unknown }[]
   }>
-  startEndpoint: (endpointId: number) => Promise<unknown>
+  startEndpoint: (partnerId: number) => Promise<unknown>
   observe: Pick<WorkerObserver, 'scheduleEnded'>
 }
 
@@ -67,7 +67,7 @@ export function compareWithRecordActivity(dependencies: Dependencies) {
 async function startEndpoints({ sql, startEndpoint, log }: Dependencies): Promise<{ failed: number }> {
   const failed = await forEachInFlight(await endpointsAtWork(sql), startEndpoint)
   for (const { item: id, error: err } of failed) {
-    const facts = { err, endpoint_id: id, workflow_id: endpointWorkflowId(id) }
+    const facts = { err, partner_id: id, workflow_id: endpointWorkflowId(id) }
     log.error(facts, 'cannot start an endpoint’s workflow')
   }
   return { failed: failed.length }

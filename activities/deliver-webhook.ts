@@ -109,8 +109,8 @@ export function resendWebhookActivity(dependencies: DeliveryDependencies) {
  */
 export function probeEndpointActivity(dependencies: DeliveryDependencies & { wakeLead: WakeLead }) {
   const deliver = deliverWebhookActivity(dependencies)
-  return async (endpointId: number): Promise<'nothing' | 'delivered' | 'failed'> => {
-    const oldest = await beginProbe(dependencies.sql, endpointId)
+  return async (partnerId: number): Promise<'nothing' | 'delivered' | 'failed'> => {
+    const oldest = await beginProbe(dependencies.sql, partnerId)
     if (oldest === undefined) return 'nothing'
     const { outcome } = await deliver(oldest.leadId, oldest.sequence, 'probe')
     if (outcome !== 'delivered') return 'failed'

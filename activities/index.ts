@@ -49,7 +49,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...certificationActivities(dependencies),
     notify: notifyActivity(dependencies),
     wakeLeads: wakeLeadsActivity(dependencies),
-    reviewEndpoint: async (endpointId: number) => reviewEndpoint(sql, endpointId),
+    reviewEndpoint: async (partnerId: number) => reviewEndpoint(sql, partnerId),
 
     compareWithRecord: compareWithRecordActivity(dependencies),
     removeOld: removeOldActivity(dependencies),

@@ -21,8 +21,8 @@ interface Dependencies {
  * @throws {ApplicationFailure} once all were tried, if one was refused.
  */
 export function notifyActivity({ sql, mailer, staffEmail, log }: Dependencies) {
-  return async (endpointId: number): Promise<number> => {
-    const notices = await unsentNotices(sql, endpointId)
+  return async (partnerId: number): Promise<number> => {
+    const notices = await unsentNotices(sql, partnerId)
     const send = sendsOnce(mailer)
     const [failed] = await forEachInFlight(notices, (notice) => tell(notice, send), { limit: 1 })
     if (failed !== undefined) throw failed.error

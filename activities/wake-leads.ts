@@ -26,11 +26,11 @@ const LEADS = 20
  * nothing. One that cannot be woken does not stop the others: the comparison tells it once its webhook is overdue.
  */
 export function wakeLeadsActivity({ sql, wakeLead, log }: Dependencies) {
-  return async (endpointId: number, progress: WakeProgress): Promise<WakeProgress> => {
-    const { round, leadIds } = await nextToWake(sql, endpointId, progress, LEADS)
+  return async (partnerId: number, progress: WakeProgress): Promise<WakeProgress> => {
+    const { round, leadIds } = await nextToWake(sql, partnerId, progress, LEADS)
     for (const { item: leadId, error: err } of await forEachInFlight(leadIds, wakeLead))
       log.warn({ err, lead_id: leadId }, 'cannot tell a lead that its endpoint takes webhooks again')
-    if (leadIds.length < LEADS) await endWaking(sql, endpointId, round)
+    if (leadIds.length < LEADS) await endWaking(sql, partnerId, round)
     return { round, leadId: leadIds.at(-1) ?? progress.leadId }
   }
 }

@@ -68,8 +68,8 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
     startReferral: (state) => starts.offer(state),
     closeLead: async (leadId, reason, id) => referrals.close(leadId, reason, id),
     resendWebhook: createResender(client, referrals).resend,
-    startEndpoint: (endpointId) =>
-      void startEndpoint(endpointId).catch((err: unknown) =>
+    startEndpoint: (partnerId) =>
+      void startEndpoint(partnerId).catch((err: unknown) =>
         log.warn({ err }, 'a workflow is not started yet: the worker starts it'),
       ),
     endpointRequests: { certify: startEndpoint, ping: createPing(client) },

@@ -16,7 +16,7 @@ import { lookSignal, pingUpdate, probeSignal } from './messages.ts'
 
 /** What the workflow holds in memory: all else is in the record. */
 interface Memory {
-  endpointId: number
+  partnerId: number
   /** Handed to the next run. */
   woken: WakeProgress
   /** Counts what may have changed the record: signals, and the ends of what is done beside. */
@@ -31,14 +31,14 @@ interface Memory {
 
 /**
  * Probes a partner's endpoint that the service paused, wakes its leads, certifies its candidate, sends its emails and test
- * requests: id `endpoint-<id>`, runs while there is any of that. Each round reads from PostgreSQL what to do.
+ * requests: id `endpoint-<partner>`, runs while there is any of that. Each round reads from PostgreSQL what to do.
  */
 export async function endpoint(
-  endpointId: number,
+  partnerId: number,
   woken: WakeProgress = { round: 0, leadId: 0 },
 ): Promise<void> {
   const memory: Memory = {
-    endpointId,
+    partnerId,
     woken,
     looks: 0,
     probeNow: false,
@@ -48,15 +48,15 @@ export async function endpoint(
   receive(memory)
   for (;;) {
     const { looks } = memory
-    const review = await reviewEndpoint(endpointId)
-    setCurrentDetails(detailsOf(review))
+    const review = await reviewEndpoint(partnerId)
+    setCurrentDetails(detailsOf(partnerId, review))
     // what fails for days is stale by then; the record shows that it was not sent
-    if (review.unsent > 0) void beside(memory, 'mails', () => notify(endpointId))
-    if (review.isCertifying) void beside(memory, 'certification', () => certifyAll(endpointId))
+    if (review.unsent > 0) void beside(memory, 'mails', () => notify(partnerId))
+    if (review.isCertifying) void beside(memory, 'certification', () => certifyAll(partnerId))
     const isDone = await act(memory, review, looks)
     if (isDone) return
     if (workflowInfo().continueAsNewSuggested && allHandlersFinished())
-      await makeContinueAsNewFunc<typeof endpoint>()(endpointId, memory.woken)
+      await makeContinueAsNewFunc<typeof endpoint>()(partnerId, memory.woken)
   }
 }
 
@@ -91,7 +91,7 @@ function receive(memory: Memory): void {
 
 async function ping(memory: Memory): Promise<PingOutcome> {
   try {
-    return await pingEndpoint(memory.endpointId)
+    return await pingEndpoint(memory.partnerId)
   } finally {
     memory.ping = undefined
     memory.looks += 1
@@ -107,25 +107,25 @@ async function beside(memory: Memory, kind: 'mails' | 'certification', work: () 
   memory.looks += 1
 }
 
-async function certifyAll(endpointId: number): Promise<void> {
-  while (await certify(endpointId));
+async function certifyAll(partnerId: number): Promise<void> {
+  while (await certify(partnerId));
 }
 
 /** Probes with the oldest held webhook. If that fails, the next probe follows anyway. */
 async function probe(memory: Memory): Promise<void> {
   memory.probeNow = false
-  await probeEndpoint(memory.endpointId).catch(() => {})
+  await probeEndpoint(memory.partnerId).catch(() => {})
 }
 
 /** Wakes the next leads, which send their webhooks in order: a few at a time to avoid a thundering herd. */
 async function wakeNext(memory: Memory): Promise<void> {
-  memory.woken = await wakeLeads(memory.endpointId, memory.woken)
+  memory.woken = await wakeLeads(memory.partnerId, memory.woken)
   await sleep('1 second', { summary: 'before the next leads are woken' })
 }
 
 /** What an operator reads in the Temporal Web UI. */
-function detailsOf(review: EndpointReview): string {
-  const { partnerId, state, reason, since, nextProbeAt: at, waiting, certified } = review
+function detailsOf(partnerId: number, review: EndpointReview): string {
+  const { state, reason, since, nextProbeAt: at, waiting, certified } = review
   return [
     `The endpoint of **partner ${partnerId}** is **${state}** since ${since}: ${describeReason(reason)}.`,
     '',

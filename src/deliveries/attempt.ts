@@ -97,7 +97,6 @@ export interface StartedAttempt {
 
 /** What an attempt needs to know of its endpoint and of the time. */
 interface CalledEndpoint {
-  id: number
   url: string | null
   pausedBy: EndpointPauser | null
   revision: number
@@ -117,10 +116,10 @@ export async function readEndpoint(
   { partnerId, leadId }: { partnerId: number; leadId: number },
 ): Promise<CalledEndpoint[]> {
   const { rows } = await raw<CalledEndpoint>`
-    select id, url, paused_by as "pausedBy", revision, round, clock_timestamp() as now,
+    select url, paused_by as "pausedBy", revision, round, clock_timestamp() as now,
       array(
         select array[id::text, ciphertext] from endpoint_secrets
-        where endpoint_id = endpoints.id and ${isLiveSecret} order by id desc
+        where endpoint_secrets.partner_id = endpoints.partner_id and ${isLiveSecret} order by id desc
       ) as secrets,
       exists (select from leads where id = ${leadId} and erased_at is not null) as "isErased"
     from endpoints where partner_id = ${partnerId}`.execute(sql)

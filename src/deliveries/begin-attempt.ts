@@ -11,7 +11,7 @@ import { inRound, lastButOneAfter } from './retry-schedule.ts'
 export type Begun =
   | { kind: 'send'; started: StartedAttempt }
   | Exclude<AttemptDecision, { kind: 'send' | 'fail' }>
-  | { kind: 'unreadable'; endpointId: number; partnerId: number; reason: string }
+  | { kind: 'unreadable'; partnerId: number; reason: string }
   | { kind: 'missing' }
 
 interface Wanted {
@@ -71,7 +71,7 @@ export async function beginAttempt(
     const attempt = newAttempt({ ...stored, leadId, sequence }, endpoint, decision.as, encryptionKeys)
     if ('unreadable' in attempt) {
       await write({ fault: attempt.unreadable })
-      return { kind: 'unreadable', endpointId: endpoint.id, partnerId, reason: attempt.unreadable }
+      return { kind: 'unreadable', partnerId, reason: attempt.unreadable }
     }
     if (lease !== null) await closeInterrupted(trx, eventId)
     const number = raw<number>`(select coalesce(max(number), 0) + 1 from attempts where event_id = ${eventId})`

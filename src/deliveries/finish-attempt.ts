@@ -55,11 +55,11 @@ async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome)
       update endpoints set failing_since = null, incident = incident and ${others} from delivery
       where endpoints.partner_id = delivery.partner_id and ${isOfRevision(attemptId)}
         and (failing_since is not null or incident and not ${others})
-      returning id, incident
+      returning endpoints.partner_id, incident
     ), notice as (
       -- of endpoints, a statement sees the rows before it
       insert into notices (partner_id, kind) select partner_id, 'recovered'
-      from endpoint join endpoints before using (id) where before.incident and not endpoint.incident
+      from endpoint join endpoints before using (partner_id) where before.incident and not endpoint.incident
     ), attempt as (
       ${writeEnd(attempt, outcome, { holdsLease: raw`exists (select from delivery)`, next: null })}
     )
@@ -74,7 +74,7 @@ async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome)
 async function fail(trx: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): Promise<Finished> {
   const { attemptId, eventId, trigger } = attempt
   const { now, partnerId, ...delivery } = await lockDelivery(trx, attempt)
-  const { id: endpointId, round, ...endpoint } = await lockEndpoint(trx, partnerId, attemptId)
+  const { round, ...endpoint } = await lockEndpoint(trx, partnerId, attemptId)
   const facts = { ...inRound(delivery, round, now), trigger }
   const decision = decideFailure(facts, endpoint, outcome, { now, random: Math.random })
   const { end, delivery: change } = decision
@@ -99,7 +99,7 @@ async function fail(trx: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): P
     await trx
       .updateTable('endpoints')
       .set({ ...(transition && columnsOf(transition)), failing_since: failingSince })
-      .where('id', '=', endpointId)
+      .where('partner_id', '=', partnerId)
       .execute()
   }
   for (const { kind } of decision.notices)
@@ -107,7 +107,7 @@ async function fail(trx: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): P
   return {
     end,
     ...(change && next && { retry: { failures: change.failures, afterMs: next.getTime() - now.getTime() } }),
-    notices: decision.notices.map((notice) => ({ ...notice, endpointId, partnerId, eventId })),
+    notices: decision.notices.map((notice) => ({ ...notice, partnerId, eventId })),
   }
 }
 
@@ -142,7 +142,7 @@ function lockDelivery(trx: Sql, { eventId, attemptId }: EndedAttempt) {
 function lockEndpoint(trx: Sql, partnerId: number, attemptId: string) {
   return trx
     .selectFrom('endpoints')
-    .select(['id', 'paused_by as pausedBy', 'failing_since as failingSince', 'round'])
+    .select(['paused_by as pausedBy', 'failing_since as failingSince', 'round'])
     .select(isOfRevision(attemptId).as('isCurrent'))
     .where('partner_id', '=', partnerId)
     .forNoKeyUpdate()

@@ -34,7 +34,7 @@ export async function provideDemoPartner(
 export async function secretsOf(sql: Sql, url: string, encryptionKeys: readonly Buffer[]): Promise<string[]> {
   const endpoints = await sql
     .selectFrom('endpoints')
-    .select('id')
+    .select('partner_id as id')
     .where((eb) => eb.or([eb('url', '=', url), eb('candidate_url', '=', url)]))
     .execute()
   const secrets = await Promise.all(endpoints.map(({ id }) => receivedSecrets(sql, id, encryptionKeys)))

@@ -8,7 +8,7 @@ import { strictBody } from '../http/schemas.ts'
 import { auditName } from '../values.ts'
 import { type Certification, certificationChecks, type CheckReport } from './certification-checks.ts'
 import { endpointResponse, viewOf } from './endpoint-view.ts'
-import { type LockedEndpoint, lockEndpoint } from './endpoint.ts'
+import { findEndpoint, type LockedEndpoint, lockEndpoint } from './endpoint.ts'
 import { changeOwnEndpoint, type EndpointDependencies } from './own-endpoint.ts'
 import { secretAt, secretPlace } from './secrets.ts'
 import { switchAsPartner } from './switch-endpoint.ts'
@@ -44,12 +44,11 @@ export const certifyEndpoint: FastifyPluginAsyncZod<Options> = async (app, optio
       const { accept_failures: acceptFailures } = request.body
       if (acceptFailures && environment === 'production') throw sandboxOnly()
       const asked = { acceptFailures, requestedBy: auditName(keyId) }
-      const { id } = await changeOwnEndpoint(sql, request, 'endpoint.certify', async (trx, endpoint) => ({
-        id: endpoint.id,
+      await changeOwnEndpoint(sql, request, 'endpoint.certify', async (trx, endpoint) => ({
         audit: await beginCertification(trx, endpoint, asked),
       }))
       // if it does not start, the partner's next call or the comparison starts it
-      await endpointRequests.certify(id).catch((err: unknown) => {
+      await endpointRequests.certify(partnerId).catch((err: unknown) => {
         request.log.warn({ err }, 'the certification was not started')
         throw unavailable()
       })
@@ -65,13 +64,13 @@ export const certifyEndpoint: FastifyPluginAsyncZod<Options> = async (app, optio
  */
 export async function beginCertification(
   trx: Sql,
-  { id, candidate, candidate_url: url, certification }: LockedEndpoint,
+  { partner_id, candidate, candidate_url: url, certification }: LockedEndpoint,
   asked: Pick<Certification, 'acceptFailures' | 'requestedBy'>,
 ): Promise<Record<string, unknown> | null> {
   if (candidate === null || url === null) throw new ApiError('NO_CANDIDATE')
   if (certification?.state === 'running') return null
   const requestedAt = new Date().toISOString()
-  await write(trx, id, {
+  await write(trx, partner_id, {
     candidate,
     url,
     state: 'running',
@@ -83,8 +82,8 @@ export async function beginCertification(
   return { candidate, accept_failures: asked.acceptFailures }
 }
 
-async function write(trx: Sql, endpointId: number, certification: Certification): Promise<void> {
-  const endpoint = trx.updateTable('endpoints').where('id', '=', endpointId)
+async function write(trx: Sql, partnerId: number, certification: Certification): Promise<void> {
+  const endpoint = trx.updateTable('endpoints').where('partner_id', '=', partnerId)
   await endpoint.set({ certification: jsonb(certification) }).execute()
 }
 
@@ -95,12 +94,8 @@ export type RunningCertification = NonNullable<Awaited<ReturnType<typeof running
  *
  * @throws {SealError}
  */
-export async function runningCertification(sql: Sql, endpointId: number, encryptionKeys: readonly Buffer[]) {
-  const { partner_id: partnerId, certification } = await sql
-    .selectFrom('endpoints')
-    .select(['partner_id', 'certification'])
-    .where('id', '=', endpointId)
-    .executeTakeFirstOrThrow()
+export async function runningCertification(sql: Sql, partnerId: number, encryptionKeys: readonly Buffer[]) {
+  const { certification } = await findEndpoint(sql, partnerId)
   if (certification?.state !== 'running') return undefined
   const secret = await secretAt(sql, secretPlace(certification.candidate), encryptionKeys)
   return secret === undefined ? undefined : { ...certification, partnerId, secret }
@@ -118,9 +113,9 @@ async function change(
 ): Promise<void> {
   await sql.transaction().execute(async (trx) => {
     const endpoint = await lockEndpoint(trx, partnerId)
-    const { id, certification: found } = endpoint
+    const { certification: found } = endpoint
     if (found?.state === 'running' && found.candidate === candidate && found.requestedAt === requestedAt)
-      await write(trx, id, await work(found, trx, endpoint))
+      await write(trx, partnerId, await work(found, trx, endpoint))
   })
 }
 

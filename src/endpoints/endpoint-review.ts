@@ -10,15 +10,15 @@ const isWaking = raw<boolean>`(state = 'active' and round <> woken_round)`
 /** What an endpoint's workflow acts on, and tells operators. */
 export type EndpointReview = Awaited<ReturnType<typeof reviewEndpoint>>
 
-export async function reviewEndpoint(sql: Sql, endpointId: number) {
-  const { length: unsent } = await unsentNotices(sql, endpointId)
+export async function reviewEndpoint(sql: Sql, partnerId: number) {
+  const { length: unsent } = await unsentNotices(sql, partnerId)
   const { certification, ...row } = await sql
     .selectFrom('endpoints')
-    .select(['partner_id as partnerId', 'state', 'reason', 'certification'])
+    .select(['state', 'reason', 'certification'])
     .select([raw<string>`since::text`.as('since'), isWaking.as('isWaking'), openDeliveries.as('waiting')])
     // milliseconds since 1970; null unless the service paused it
     .select(raw<number | null>`(extract(epoch from next_probe_at) * 1000)::float8`.as('nextProbeAt'))
-    .where('id', '=', endpointId)
+    .where('partner_id', '=', partnerId)
     .executeTakeFirstOrThrow()
   return {
     ...row,
@@ -28,11 +28,11 @@ export async function reviewEndpoint(sql: Sql, endpointId: number) {
   }
 }
 
-/** Endpoints whose workflow has something to do now. */
+/** Partners whose endpoint's workflow has something to do now. */
 export async function endpointsAtWork(sql: Sql): Promise<number[]> {
   const endpoints = await sql
     .selectFrom('endpoints')
-    .select('id')
+    .select('partner_id')
     .where(
       raw<boolean>`(
         ${isWaking} or ${hasNotices} or certification->>'state' = 'running'
@@ -40,27 +40,26 @@ export async function endpointsAtWork(sql: Sql): Promise<number[]> {
       )`,
     )
     .execute()
-  return endpoints.map(({ id }) => id)
+  return endpoints.map((row) => row.partner_id)
 }
 
 /**
  * Finds what to probe an endpoint with that the service paused: the oldest open delivery, the first of its lead. Plans the
  * probe after it: the waits between probes are 1, 2, 4, 8 and 16 hours, and then a day.
  */
-export async function beginProbe(sql: Sql, endpointId: number) {
+export async function beginProbe(sql: Sql, partnerId: number) {
   const wait = raw`least(clock_timestamp() - since + interval '1 hour', interval '1 day')`
   await sql
     .updateTable('endpoints')
     .set({ next_probe_at: raw<Date>`clock_timestamp() + ${wait}` })
-    .where('id', '=', endpointId)
+    .where('partner_id', '=', partnerId)
     .where('next_probe_at', 'is not', null)
     .execute()
   return sql
     .selectFrom('deliveries')
-    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
-    .select(['deliveries.lead_id as leadId', raw<number>`min(sequence)`.as('sequence')])
-    .where('endpoints.id', '=', endpointId)
-    .where('deliveries.state', '=', 'pending')
+    .select(['lead_id as leadId', raw<number>`min(sequence)`.as('sequence')])
+    .where('partner_id', '=', partnerId)
+    .where('state', '=', 'pending')
     .groupBy('lead_id')
     .orderBy(raw`min(event_id)`)
     .limit(1)
@@ -75,20 +74,20 @@ export async function beginProbe(sql: Sql, endpointId: number) {
  */
 export async function nextToWake(
   sql: Sql,
-  endpointId: number,
+  partnerId: number,
   progress: { round: number; leadId: number },
   limit: number,
 ): Promise<{ round: number; leadIds: number[] }> {
-  const { partner_id, round, since } = await sql
+  const { round, since } = await sql
     .selectFrom('endpoints')
-    .select(['partner_id', 'round', 'since'])
-    .where('id', '=', endpointId)
+    .select(['round', 'since'])
+    .where('partner_id', '=', partnerId)
     .executeTakeFirstOrThrow()
   const leads = await sql
     .selectFrom('deliveries')
     .select('lead_id')
     .distinct()
-    .where('partner_id', '=', partner_id)
+    .where('partner_id', '=', partnerId)
     .where('lead_id', '>', progress.round === round ? progress.leadId : 0)
     .where(raw<boolean>`(state = 'pending' or state = 'canceled' and settled_at >= ${since})`)
     .orderBy('lead_id')
@@ -98,6 +97,6 @@ export async function nextToWake(
 }
 
 /** All leads are woken for that round. */
-export async function endWaking(sql: Sql, endpointId: number, round: number): Promise<void> {
-  await sql.updateTable('endpoints').set({ woken_round: round }).where('id', '=', endpointId).execute()
+export async function endWaking(sql: Sql, partnerId: number, round: number): Promise<void> {
+  await sql.updateTable('endpoints').set({ woken_round: round }).where('partner_id', '=', partnerId).execute()
 }

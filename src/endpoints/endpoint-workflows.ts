@@ -8,18 +8,18 @@ const START_LIMIT_MS = 3000
 /** One request may take fifteen seconds. */
 const PING_LIMIT_MS = 17_000
 
-const optionsOf = (endpointId: number) => ({
-  workflowId: endpointWorkflowId(endpointId),
+const optionsOf = (partnerId: number) => ({
+  workflowId: endpointWorkflowId(partnerId),
   taskQueue: TASK_QUEUE,
-  args: [endpointId] as [number],
+  args: [partnerId] as [number],
   workflowIdConflictPolicy: 'USE_EXISTING' as const,
-  staticSummary: `Endpoint ${endpointId}`,
+  staticSummary: `Endpoint of partner ${partnerId}`,
 })
 
 /** Starts an endpoint's workflow, or tells the one that runs to read the record now. */
 export function createEndpointStarter(client: Client) {
-  return async (endpointId: number): Promise<void> => {
-    const options = { ...optionsOf(endpointId), signal: lookSignal }
+  return async (partnerId: number): Promise<void> => {
+    const options = { ...optionsOf(partnerId), signal: lookSignal }
     const start = () => client.workflow.signalWithStart<typeof endpoint>('endpoint', options)
     await client.withDeadline(Date.now() + START_LIMIT_MS, start)
   }
@@ -27,10 +27,10 @@ export function createEndpointStarter(client: Client) {
 
 /** Has an endpoint's workflow send a test request, or joins one that is under way, and waits for the answer. */
 export function createPing(client: Client) {
-  return async (endpointId: number): Promise<PingOutcome> => {
+  return async (partnerId: number): Promise<PingOutcome> => {
     const startWorkflowOperation = new WithStartWorkflowOperation<typeof endpoint>(
       'endpoint',
-      optionsOf(endpointId),
+      optionsOf(partnerId),
     )
     const ask = () => client.workflow.executeUpdateWithStart(pingUpdate, { startWorkflowOperation })
     return client.withDeadline(Date.now() + PING_LIMIT_MS, ask)

@@ -18,8 +18,7 @@ export const Endpoint = defineEntity({
   name: 'Endpoint',
   tableName: 'endpoints',
   properties: {
-    id: p.integer().primary().generated('by default as identity'),
-    partner: () => p.oneToOne(Partner).owner().deleteRule('restrict'),
+    partner: () => p.oneToOne(Partner).owner().primary().deleteRule('restrict'),
     url: p.text().nullable(),
     state: p.text().$type<EndpointState>(),
     reason: p.text().nullable(),
@@ -61,7 +60,7 @@ export const Endpoint = defineEntity({
 
 /** By name: a prepared `*` fails once a migration has added a column. */
 const columns = [
-  ...(['id', 'partner_id', 'url', 'state', 'paused_by', 'round', 'woken_round', 'candidate'] as const),
+  ...(['partner_id', 'url', 'state', 'paused_by', 'round', 'woken_round', 'candidate'] as const),
   ...(['candidate_url', 'certification', 'previous_url', 'previous_secret', 'previous_until'] as const),
 ]
 

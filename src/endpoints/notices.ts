@@ -27,7 +27,6 @@ export const Notice = defineEntity({
 /** A failed attempt that is news to operators, for the log and a metric. */
 export interface EndpointNotice {
   kind: 'failing' | 'given_up' | 'paused'
-  endpointId: number
   partnerId: number
   /** Why, in a word or two: never the URL, nor what the endpoint answered. */
   reason: string
@@ -71,14 +70,13 @@ export async function oweNotice(
     where endpoints.partner_id = owed.partner_id and owed.kind in ('failing', 'paused')`.execute(trx)
 }
 
-export async function unsentNotices(sql: Sql, endpointId: number) {
+export async function unsentNotices(sql: Sql, partnerId: number) {
   return sql
     .selectFrom('notices')
-    .innerJoin('endpoints', 'endpoints.partner_id', 'notices.partner_id')
-    .select(['notices.id', 'notices.partner_id as partnerId', 'kind', 'event_id as eventId'])
-    .where('endpoints.id', '=', endpointId)
+    .select(['id', 'partner_id as partnerId', 'kind', 'event_id as eventId'])
+    .where('partner_id', '=', partnerId)
     .where(isUnsent)
-    .orderBy('notices.id')
+    .orderBy('id')
     .execute()
 }
 

@@ -10,9 +10,9 @@ import { type LockedEndpoint, lockEndpoint } from './endpoint.ts'
 export interface EndpointSettings {
   /** What an endpoint's workflow does for its partner. Both reject while Temporal is away. */
   endpointRequests: {
-    certify: (endpointId: number) => Promise<void>
+    certify: (partnerId: number) => Promise<void>
     /** Sends a test request and waits for the answer; one that is under way is joined. */
-    ping: (endpointId: number) => Promise<PingOutcome>
+    ping: (partnerId: number) => Promise<PingOutcome>
   }
   /** Allows endpoints at loopback and private addresses. */
   allowPrivateNetwork: boolean

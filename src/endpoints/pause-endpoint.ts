@@ -41,13 +41,14 @@ export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       schema: name === 'pause' ? pauseSchema : resumeSchema,
       handler: async (request) => {
         const { partnerId } = request
-        const { id } = await changeOwnEndpoint(sql, request, `endpoint.${name}`, async (trx, endpoint) => {
+        const { audit } = await changeOwnEndpoint(sql, request, `endpoint.${name}`, async (trx, endpoint) => {
           requireUrl(endpoint)
           if (isSo(endpoint)) return { audit: null }
-          return { audit: {}, id: await pauseOrResume(trx, partnerId, reason) }
+          await pauseOrResume(trx, partnerId, reason)
+          return { audit: {} }
         })
         // its workflow sends the mail, and wakes the leads
-        if (id !== undefined) startEndpoint(id)
+        if (audit !== null) startEndpoint(partnerId)
         return { success: true as const, data: await viewOf(sql, partnerId) }
       },
     })
@@ -61,19 +62,19 @@ export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, { sql, 
 /** Whether an endpoint is as the call wants it already. */
 type IsSo = (endpoint: LockedEndpoint) => boolean
 
-/** Pauses or resumes a partner's endpoint. Returns the endpoint's id; `undefined` when it has no URL. */
+/** Pauses or resumes a partner's endpoint. @returns whether it has a URL. */
 export async function pauseOrResume(
   trx: Sql,
   partnerId: number,
   reason: 'staff' | 'resumed' | 'partner' | 'resumed_by_partner',
-): Promise<number | undefined> {
-  const endpoint = await trx
+): Promise<boolean> {
+  const { numUpdatedRows } = await trx
     .updateTable('endpoints')
     .set(columnsOf(reason))
     .where('partner_id', '=', partnerId)
     .where('url', 'is not', null)
-    .returning('id')
     .executeTakeFirst()
-  if (endpoint && endpointTransitions[reason].pausedBy !== null) await oweNotice(trx, partnerId, 'paused')
-  return endpoint?.id
+  if (numUpdatedRows === 0n) return false
+  if (endpointTransitions[reason].pausedBy !== null) await oweNotice(trx, partnerId, 'paused')
+  return true
 }

@@ -78,7 +78,7 @@ export const rotateEndpointSecret: FastifyPluginAsyncZod<Options> = async (app, 
     schema,
     handler: async (request, reply) => {
       const { overlap_hours: overlapHours } = request.body
-      let changed: number | undefined
+      let isChanged = false
       const answer = await answerWithNewSecret(
         options,
         call,
@@ -86,12 +86,12 @@ export const rotateEndpointSecret: FastifyPluginAsyncZod<Options> = async (app, 
         async (trx, endpoint, sealAt) => {
           requireUrl(endpoint)
           const secretId = await rotateSecret(trx, endpoint, sealAt, overlapHours * HOUR_MS)
-          changed = endpoint.id
+          isChanged = true
           return { secretId, audit: { overlap_hours: overlapHours } }
         },
       )
       // its workflow sends the mail
-      if (changed !== undefined) options.startEndpoint(changed)
+      if (isChanged) options.startEndpoint(request.partnerId)
       return answer
     },
   })
@@ -100,12 +100,12 @@ export const rotateEndpointSecret: FastifyPluginAsyncZod<Options> = async (app, 
 /** Gives an endpoint another signing secret, and tells partner and staff. The caller's transaction has it locked. */
 export async function rotateSecret(
   trx: Sql,
-  { id, partner_id: partnerId }: LockedEndpoint,
+  { partner_id: partnerId }: LockedEndpoint,
   sealAt: SealAt,
   overlapMs: number,
 ): Promise<number> {
-  const secretId = await addSecret(trx, id, sealAt)
-  await signWith(trx, id, secretId, overlapMs)
+  const secretId = await addSecret(trx, partnerId, sealAt)
+  await signWith(trx, partnerId, secretId, overlapMs)
   await oweNotice(trx, partnerId, 'secret_changed')
   return secretId
 }

@@ -3,14 +3,14 @@ import { sql as raw } from 'kysely'
 import { instant } from '../database/columns.ts'
 import { nextId, type Sql } from '../database/sql.ts'
 import { open, type Place, type SealAt, SealError } from '../seal.ts'
-import { Endpoint } from './endpoint.ts'
+import { Partner } from '../partners/partner.ts'
 
 export const EndpointSecret = defineEntity({
   name: 'EndpointSecret',
   tableName: 'endpoint_secrets',
   properties: {
     id: p.integer().primary().generated('by default as identity'),
-    endpoint: () => p.manyToOne(Endpoint).deleteRule('cascade').index(),
+    partner: () => p.manyToOne(Partner).deleteRule('restrict').index(),
     /** Sealed. */
     ciphertext: p.text(),
     createdAt: instant().defaultRaw('now()'),
@@ -21,8 +21,8 @@ export const EndpointSecret = defineEntity({
 
 /** Whether a row of `endpoint_secrets` signs now. */
 export const isLiveSecret = raw<boolean>`(expires_at is null or expires_at > clock_timestamp())`
-/** Whether it is the secret of its endpoint's candidate. */
-const isOfCandidate = raw<boolean>`endpoint_secrets.id = (select candidate from endpoints e where e.id = endpoint_id)`
+/** Whether it is the secret of a candidate. */
+const isOfCandidate = raw<boolean>`id = (select candidate from endpoints where endpoints.partner_id = endpoint_secrets.partner_id)`
 
 /** A row: its id, and the ciphertext. */
 export type StoredSecret = readonly [id: string, ciphertext: string]
@@ -59,20 +59,16 @@ async function secretsWhere(sql: Sql, which: typeof isLiveSecret, encryptionKeys
  *
  * @throws {SealError}
  */
-export const signingSecrets = (sql: Sql, endpointId: number, encryptionKeys: readonly Buffer[]) =>
-  secretsWhere(sql, raw`endpoint_id = ${endpointId} and ${isLiveSecret}`, encryptionKeys)
+export const signingSecrets = (sql: Sql, partnerId: number, encryptionKeys: readonly Buffer[]) =>
+  secretsWhere(sql, raw`partner_id = ${partnerId} and ${isLiveSecret}`, encryptionKeys)
 
 /**
  * The live secrets, and that of a candidate: those that a receiver of ours accepts.
  *
  * @throws {SealError}
  */
-export const receivedSecrets = (sql: Sql, endpointId: number, encryptionKeys: readonly Buffer[]) =>
-  secretsWhere(
-    sql,
-    raw`endpoint_id = ${endpointId} and (${isLiveSecret} or ${isOfCandidate})`,
-    encryptionKeys,
-  )
+export const receivedSecrets = (sql: Sql, partnerId: number, encryptionKeys: readonly Buffer[]) =>
+  secretsWhere(sql, raw`partner_id = ${partnerId} and (${isLiveSecret} or ${isOfCandidate})`, encryptionKeys)
 
 /**
  * The signing secret that is sealed at a place, while it is the current one of its endpoint, or its candidate's.
@@ -90,21 +86,21 @@ export async function secretAt(
 }
 
 /** The id of the secret that signs without an end; `undefined` before the first. */
-export async function currentSecret(sql: Sql, endpointId: number): Promise<number | undefined> {
+export async function currentSecret(sql: Sql, partnerId: number): Promise<number | undefined> {
   const row = await sql
     .selectFrom('endpoint_secrets')
     .select('id')
-    .where('endpoint_id', '=', endpointId)
+    .where('partner_id', '=', partnerId)
     .where('expires_at', 'is', null)
     .executeTakeFirst()
   return row?.id
 }
 
 /** Stores a secret, which signs nothing before `signWith`. The caller's transaction has the endpoint locked. */
-export async function addSecret(trx: Sql, endpointId: number, sealAt: SealAt): Promise<number> {
+export async function addSecret(trx: Sql, partnerId: number, sealAt: SealAt): Promise<number> {
   const id = await nextId(trx, 'endpoint_secrets')
   const ciphertext = sealAt(secretPlace(id))
-  const row = { id, endpoint_id: endpointId, ciphertext, expires_at: raw<Date>`clock_timestamp()` }
+  const row = { id, partner_id: partnerId, ciphertext, expires_at: raw<Date>`clock_timestamp()` }
   await trx.insertInto('endpoint_secrets').values(row).execute()
   return id
 }
@@ -116,7 +112,7 @@ const MOST_LIVE = 5
  * Makes a stored secret the current one. The latest few before it also sign for `overlapMs`, if they don't end sooner. The
  * caller's transaction has the endpoint locked.
  */
-export async function signWith(trx: Sql, endpointId: number, secretId: number, overlapMs = 0): Promise<void> {
+export async function signWith(trx: Sql, partnerId: number, secretId: number, overlapMs = 0): Promise<void> {
   await raw`
     update endpoint_secrets set expires_at = case
       when place = 1 then null
@@ -125,6 +121,6 @@ export async function signWith(trx: Sql, endpointId: number, secretId: number, o
     end
     from (
       select id as ranked, row_number() over (order by id = ${secretId} desc, id desc) as place
-      from endpoint_secrets where endpoint_id = ${endpointId} and (id = ${secretId} or ${isLiveSecret})
+      from endpoint_secrets where partner_id = ${partnerId} and (id = ${secretId} or ${isLiveSecret})
     ) as places where id = ranked`.execute(trx)
 }

@@ -54,8 +54,8 @@ export const setEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) 
         options,
         { call: 'set-endpoint', action: 'endpoint.propose' },
         [request, reply],
-        async (trx, { id }, secret) => {
-          const candidate = await setCandidate(trx, id, url, secret)
+        async (trx, { partner_id: partnerId }, secret) => {
+          const candidate = await setCandidate(trx, partnerId, url, secret)
           return { secretId: candidate, audit: { candidate, origin: new URL(url).origin } }
         },
       )
@@ -71,16 +71,16 @@ export const setEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) 
  */
 export async function setCandidate(
   trx: Sql,
-  endpointId: number,
+  partnerId: number,
   url: string,
   secret: SealAt,
 ): Promise<number> {
-  const candidate = await addSecret(trx, endpointId, secret)
+  const candidate = await addSecret(trx, partnerId, secret)
   const at = raw<Date>`clock_timestamp()`
   await trx
     .updateTable('endpoints')
     .set({ candidate, candidate_url: url, candidate_at: at, certification: null })
-    .where('id', '=', endpointId)
+    .where('partner_id', '=', partnerId)
     .execute()
   return candidate
 }

@@ -55,7 +55,7 @@ export async function set(
   const secret = sealing(made, await context.encryptionKeys())
   // paths and queries of webhook URLs can hold passwords
   const detail = { origin: new URL(to.url).origin, from_now: fromNow, previous }
-  const { id, secretIsNew, canceled } = await context.change(async ({ sql, audit }) => {
+  const { secretIsNew, canceled } = await context.change(async ({ sql, audit }) => {
     const result = await setEndpoint(sql, partner, { ...to, secret, fromNow, isTold: true })
     await audit({
       action: 'endpoint.set',
@@ -71,13 +71,12 @@ export async function set(
   return {
     json: {
       partner_id: partner,
-      endpoint_id: id,
       url: to.url,
       state: 'active',
       secret: secretIsNew ? made : null,
       canceled_deliveries: canceled,
     },
-    text: `Webhooks of ${name} go to ${to.url}.${leftOut}\n${shown}\n\n${await startWaking(context, id)}`,
+    text: `Webhooks of ${name} go to ${to.url}.${leftOut}\n${shown}\n\n${await startWaking(context, partner)}`,
   }
 }
 
@@ -101,8 +100,8 @@ function checked({ config }: StaffContext, url: string): string {
  * Starts the workflow that wakes the leads and sends the mails. If Temporal is away, the comparison starts it later: an error
  * here must not hide what is committed, nor the secret that is shown only once.
  */
-const startWaking = ({ startEndpoint }: StaffContext, endpointId: number): Promise<string> =>
-  startEndpoint(endpointId).then(
+const startWaking = ({ startEndpoint }: StaffContext, partner: number): Promise<string> =>
+  startEndpoint(partner).then(
     () => 'Webhooks that wait are now sent in order.',
     () => 'Webhooks that wait are sent once Temporal is back and a worker runs.',
   )
@@ -111,10 +110,10 @@ export async function showEndpoint({ sql }: StaffContext, partner: number) {
   const name = await requirePartner(sql, partner)
   const view = await viewOf(sql, partner)
   const { last_error: error } = view
-  const { id, previous_url, previous_until } = await findEndpoint(sql, partner)
+  const { previous_url, previous_until } = await findEndpoint(sql, partner)
   const previous = previous_until !== null && previous_until > new Date() ? previous_url : null
   return {
-    json: { partner_id: partner, endpoint_id: id, ...view, previous_url: previous },
+    json: { partner_id: partner, ...view, previous_url: previous },
     text: fields({
       partner: `${partner}, ${name}`,
       URL: view.url ?? `none yet; to set one: npm run staff -- endpoint set ${partner} https://…`,
@@ -135,14 +134,12 @@ export async function rotate(context: StaffContext, partner: number, { overlap }
   const name = await requirePartner(context.sql, partner)
   const secret = generateSecret()
   const sealed = sealing(secret, await context.encryptionKeys())
-  const endpointId = await context.change(async ({ sql, audit }) => {
-    const endpoint = await lockEndpoint(sql, partner)
-    await rotateSecret(sql, endpoint, sealed, overlap)
+  await context.change(async ({ sql, audit }) => {
+    await rotateSecret(sql, await lockEndpoint(sql, partner), sealed, overlap)
     const detail = { overlap_seconds: overlap / 1000 }
     await audit({ action: 'endpoint.rotate_secret', partnerId: partner, detail })
-    return endpoint.id
   })
-  await startWaking(context, endpointId)
+  await startWaking(context, partner)
   const until = new Date(Date.now() + overlap)
   return {
     json: { partner_id: partner, secret, previous_expires_at: until },
@@ -151,7 +148,8 @@ export async function rotate(context: StaffContext, partner: number, { overlap }
 }
 
 export async function pause(context: StaffContext, partner: number) {
-  await startWaking(context, await change(context, partner, 'endpoint.pause', 'staff'))
+  await change(context, partner, 'endpoint.pause', 'staff')
+  await startWaking(context, partner)
   return {
     json: { partner_id: partner, state: 'paused' },
     text: `Webhooks of partner ${partner} are held until "endpoint resume ${partner}".`,
@@ -159,7 +157,8 @@ export async function pause(context: StaffContext, partner: number) {
 }
 
 export async function resume(context: StaffContext, partner: number) {
-  const woken = await startWaking(context, await change(context, partner, 'endpoint.resume', 'resumed'))
+  await change(context, partner, 'endpoint.resume', 'resumed')
+  const woken = await startWaking(context, partner)
   return {
     json: { partner_id: partner, state: 'active' },
     text: `Resumed the endpoint of partner ${partner}. ${woken} See "endpoint show ${partner}".`,
@@ -171,13 +170,11 @@ async function change(
   partner: number,
   action: string,
   reason: 'staff' | 'resumed',
-): Promise<number> {
+): Promise<void> {
   await requirePartner(context.sql, partner)
   return context.change(async ({ sql, audit }) => {
-    const id = await pauseOrResume(sql, partner, reason)
-    if (id === undefined) throw withoutUrl(partner)
+    if (!(await pauseOrResume(sql, partner, reason))) throw withoutUrl(partner)
     await audit({ action, partnerId: partner })
-    return id
   })
 }
 
@@ -187,10 +184,10 @@ const withoutUrl = (partner: number) =>
 /** Has a worker send a signed request that is no event. */
 export async function test(context: StaffContext, partner: number) {
   await requirePartner(context.sql, partner)
-  const { id, url } = await findEndpoint(context.sql, partner)
+  const { url } = await findEndpoint(context.sql, partner)
   if (url === null) throw withoutUrl(partner)
   const outcome = await context.act({ action: 'endpoint.test', partnerId: partner }, async () => {
-    const result = await createPing(context.client)(id)
+    const result = await createPing(context.client)(partner)
     return { result, detail: { webhook_id: result.webhook_id, ok: result.ok, status: result.status } }
   })
   const { webhook_id, ok, status, duration_ms: durationMs, error_code: error, hint } = outcome

@@ -25,8 +25,8 @@ export async function switchTo(
   { url, secretId }: Target,
   columns: UpdateObject<Tables, 'endpoints'>,
 ): Promise<void> {
-  const current = await currentSecret(trx, endpoint.id)
-  if (secretId !== current) await signWith(trx, endpoint.id, secretId)
+  const current = await currentSecret(trx, endpoint.partner_id)
+  if (secretId !== current) await signWith(trx, endpoint.partner_id, secretId)
   const isOther = url !== endpoint.url || secretId !== current
   const previous = {
     previous_url: endpoint.url,
@@ -37,7 +37,7 @@ export async function switchTo(
     .updateTable('endpoints')
     .set({ candidate: null, candidate_url: null, candidate_at: null, certification: null })
     .set({ url, url_revision: nextRevision, round: nextRound, ...(isOther && previous), ...columns })
-    .where('id', '=', endpoint.id)
+    .where('partner_id', '=', endpoint.partner_id)
     .execute()
 }
 
@@ -67,12 +67,12 @@ export async function setEndpoint(
   sql: Sql,
   partnerId: number,
   { url, secret, secretId, fromNow = false, isTold = false }: Wanted,
-): Promise<{ id: number; secretIsNew: boolean; canceled: number }> {
+): Promise<{ secretIsNew: boolean; canceled: number }> {
   return inTransaction(sql, async (trx) => {
     const canceled = fromNow ? await cancelOpen(trx, partnerId) : 0
     const endpoint = await lockEndpoint(trx, partnerId)
-    const known = secretId ?? (await currentSecret(trx, endpoint.id))
-    const target = { url, secretId: known ?? (await addSecret(trx, endpoint.id, secret)) }
+    const known = secretId ?? (await currentSecret(trx, endpoint.partner_id))
+    const target = { url, secretId: known ?? (await addSecret(trx, partnerId, secret)) }
     // a lead whose webhook was canceled since then is woken, too
     const columns = {
       ...columnsOf(fromNow ? 'endpoint_set_from_now' : 'endpoint_set'),
@@ -80,6 +80,6 @@ export async function setEndpoint(
     }
     await switchTo(trx, endpoint, target, columns)
     if (isTold) await oweNotice(trx, partnerId, 'url_changed')
-    return { id: endpoint.id, secretIsNew: known === undefined, canceled }
+    return { secretIsNew: known === undefined, canceled }
   })
 }

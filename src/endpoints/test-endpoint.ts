@@ -49,14 +49,16 @@ export const testEndpoint: FastifyPluginAsyncZod<Options> = async (app, { sql, e
   app.post('/test-endpoint', {
     schema,
     handler: async (request) => {
-      const { id } = await changeOwnEndpoint(sql, request, 'endpoint.ping', async (_, endpoint) => {
+      await changeOwnEndpoint(sql, request, 'endpoint.ping', async (_, endpoint) => {
         requireUrl(endpoint)
-        return { id: endpoint.id, audit: {} }
+        return { audit: {} }
       })
-      const { ok: accepted, ...rest } = await endpointRequests.ping(id).catch((err: unknown) => {
-        request.log.warn({ err }, 'the test request was not made')
-        throw unavailable()
-      })
+      const { ok: accepted, ...rest } = await endpointRequests
+        .ping(request.partnerId)
+        .catch((err: unknown) => {
+          request.log.warn({ err }, 'the test request was not made')
+          throw unavailable()
+        })
       return { success: true as const, data: { accepted, ...rest } }
     },
   })

@@ -14,6 +14,6 @@ export interface RouteDependencies {
   startReferral: (state: ReferralState) => void
   closeLead: Referrals['close']
   /** Starts an endpoint's workflow, without waiting; if that fails, the comparison does. */
-  startEndpoint: (endpointId: number) => void
+  startEndpoint: (partnerId: number) => void
   resendWebhook: Resender['resend']
 }

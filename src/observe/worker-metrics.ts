@@ -71,19 +71,15 @@ export function createWorkerMetrics(log: Logger) {
     mailed: (outcome: 'sent' | 'not_allowed' | 'refused'): void => mails.inc({ outcome }),
     /** One that failed for another reason than that it has to wait. */
     activityFailed: (activity: string): void => failures.inc({ activity }),
-    noticed({ kind, endpointId, partnerId, reason, eventId }: EndpointNotice): void {
+    noticed({ kind, partnerId, reason, eventId }: EndpointNotice): void {
       notices.inc({ kind })
-      const facts = { notice: kind, endpoint_id: endpointId, partner_id: partnerId, reason }
+      const facts = { notice: kind, partner_id: partnerId, reason }
       log.warn({ ...facts, ...(eventId !== undefined && { event_id: eventId }) }, MESSAGES[kind])
     },
     /** A webhook waits because a signing secret of its endpoint cannot be decrypted. */
-    unreadable(secret: { endpointId: number; partnerId: number; reason: string }): void {
-      const { endpointId: endpoint_id, partnerId: partner_id, reason } = secret
+    unreadable({ partnerId, reason }: { partnerId: number; reason: string }): void {
       failures.inc({ activity: 'deliverWebhook' })
-      log.error(
-        { endpoint_id, partner_id, reason },
-        'a webhook waits: its signing secret cannot be decrypted',
-      )
+      log.error({ partner_id: partnerId, reason }, 'a webhook waits: its signing secret cannot be decrypted')
     },
     /** What a schedule starts came to its end here. */
     scheduleEnded: (schedule: string): void => ends.setToCurrentTime({ schedule }),

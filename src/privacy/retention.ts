@@ -42,7 +42,7 @@ export const retained = {
     table: 'endpoint_secrets',
     at: 'expires_at',
     days: 365,
-    only: raw`not exists (select from endpoints where endpoints.id = endpoint_id
+    only: raw`not exists (select from endpoints where endpoints.partner_id = endpoint_secrets.partner_id
       and (candidate = endpoint_secrets.id or previous_secret = endpoint_secrets.id and previous_until > now()))`,
   },
 } satisfies Record<string, Retained>

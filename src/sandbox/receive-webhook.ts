@@ -35,12 +35,12 @@ export const receiveWebhook: FastifyPluginAsync<Options> = async (app, { sql, en
       throw new ApiError('NOT_FOUND', 'There is no such sink.')
     }
     limitRequests(token, reply)
-    const { partnerId, endpointId } = sink
+    const { partnerId } = sink
     const body = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : ''
     const headers = Object.fromEntries(
       Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
     )
-    const problem = problemOf(await receivedSecrets(sql, endpointId, encryptionKeys), body, headers) ?? null
+    const problem = problemOf(await receivedSecrets(sql, partnerId, encryptionKeys), body, headers) ?? null
     const answer = problem === null ? await takeAnswer(sql, partnerId) : { status: 400, delay_ms: 0 }
     const { status, delay_ms: delayMs } = answer
     await keepArrival(sql, partnerId, { headers, body, problem, status })
@@ -52,12 +52,7 @@ export const receiveWebhook: FastifyPluginAsync<Options> = async (app, { sql, en
 }
 
 const findSink = (sql: Sql, token: string) =>
-  sql
-    .selectFrom('sinks')
-    .innerJoin('endpoints', 'endpoints.partner_id', 'sinks.partner_id')
-    .select(['sinks.partner_id as partnerId', 'endpoints.id as endpointId'])
-    .where('token', '=', token)
-    .executeTakeFirst()
+  sql.selectFrom('sinks').select('partner_id as partnerId').where('token', '=', token).executeTakeFirst()
 
 /** Takes the answer to the next webhook, and counts it. */
 async function takeAnswer(sql: Sql, partnerId: number): Promise<typeof USUAL> {

@@ -53,15 +53,15 @@ export const useSink: FastifyPluginAsyncZod<Options> = async (app, options) => {
       const url = `${sinkBase()}${sinkPath(await provideSink(sql, partnerId))}`
       const { url: current, health } = await viewOf(sql, partnerId)
       if (current !== url || health === 'paused') {
-        const { id } = await changeOwnEndpoint(sql, request, 'endpoint.set', async (trx, endpoint) => {
+        await changeOwnEndpoint(sql, request, 'endpoint.set', async (trx, endpoint) => {
           // set once more, it would stay paused
           if (endpoint.url === url && endpoint.paused_by === 'staff') throw new ApiError('PAUSED_BY_STAFF')
-          const secretId = await addSecret(trx, endpoint.id, sealing(generateSecret(), encryptionKeys))
+          const secretId = await addSecret(trx, partnerId, sealing(generateSecret(), encryptionKeys))
           // ours: there is nothing to certify
           await switchAsPartner(trx, endpoint, { url, secretId })
-          return { id: endpoint.id, audit: { origin: new URL(url).origin, sink: true } }
+          return { audit: { origin: new URL(url).origin, sink: true } }
         })
-        startEndpoint(id)
+        startEndpoint(partnerId)
       }
       return { success: true as const, data: await viewOf(sql, partnerId) }
     },

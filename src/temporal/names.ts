@@ -9,7 +9,7 @@ export function leadOf(workflowId: string): number | undefined {
   const [, id] = /^lead-(\d+)$/.exec(workflowId) ?? []
   return id === undefined ? undefined : Number(id)
 }
-export const endpointWorkflowId = (endpointId: number) => `endpoint-${endpointId}`
+export const endpointWorkflowId = (partnerId: number) => `endpoint-${partnerId}`
 export const resendId = (partnerId: number) => `resend-${partnerId}`
 export const replayId = (partnerId: number) => `replay-${partnerId}`
 

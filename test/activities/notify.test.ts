@@ -19,7 +19,6 @@ import { pauseEndpoint } from '../support/endpoint-states.ts'
 describe('telling a partner and staff of an endpoint', () => {
   let sql: Sql
   let partnerId: number
-  let endpointId: number
   let mailServer: Awaited<ReturnType<typeof startMailServer>>
   let activity: ReturnType<typeof notifyActivity>
   const logged: string[] = []
@@ -36,7 +35,7 @@ describe('telling a partner and staff of an endpoint', () => {
     })
     await sql.updateTable('partners').set({ contact_email: 'tech@lender.example' }).execute()
     const url = 'https://lender.example/hooks?token=secret'
-    endpointId = (await setEndpoint(sql, partnerId, { url, secret: () => '' })).id
+    await setEndpoint(sql, partnerId, { url, secret: () => '' })
   })
 
   beforeEach(async () => {
@@ -72,8 +71,8 @@ describe('telling a partner and staff of an endpoint', () => {
       .map(({ content }) => /^Subject: (.*): First Lender$/m.exec(content)?.[1])
 
   /** A try, which knows what earlier ones have said of themselves. */
-  const attempt = (heartbeatDetails?: unknown) => tryActivity(activity, endpointId, { heartbeatDetails })
-  const tell = () => new MockActivityEnvironment().run(activity, endpointId)
+  const attempt = (heartbeatDetails?: unknown) => tryActivity(activity, partnerId, { heartbeatDetails })
+  const tell = () => new MockActivityEnvironment().run(activity, partnerId)
 
   it('mails once that it fails and once that it works again, each time, to partner and staff', async () => {
     for (const told of [fail, fail, recover, fail, recover]) {

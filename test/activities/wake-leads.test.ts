@@ -29,7 +29,7 @@ describe('waking the leads of an endpoint that takes webhooks again', () => {
   const endpoint = () => on.sql.selectFrom('endpoints').selectAll().executeTakeFirstOrThrow()
   const wake = async (progress: WakeProgress = { round: 0, leadId: 0 }) => {
     woken.length = 0
-    return wakeLeads((await endpoint()).id, progress)
+    return wakeLeads(on.partnerId, progress)
   }
   const first = () => leadIds.slice(0, AT_A_TIME)
 

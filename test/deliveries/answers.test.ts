@@ -70,9 +70,8 @@ describe('what get-deliveries shows of an attempt', () => {
     change: (trx: Sql, id: number, secret: ReturnType<typeof sealing>) => Promise<void>,
   ) {
     partner.endpoint.secret = generateSecret()
-    const { id } = await endpoint.row()
     const sealed = sealing(partner.endpoint.secret, service.encryptionKeys)
-    await service.sql.transaction().execute((trx) => change(trx, id, sealed))
+    await service.sql.transaction().execute((trx) => change(trx, partner.id, sealed))
   }
 
   it('is the answer of the endpoint: status, duration and headers in a list, the body with its event', async () => {
@@ -123,8 +122,8 @@ describe('what get-deliveries shows of an attempt', () => {
 
     await putEndpoints(service.sql, 'paused', { partnerId: partner.id, by: 'service' })
     partner.endpoint.answer = (_, response) => void response.writeHead(200).end('taken')
-    await createEndpointStarter(service.client)((await endpoint.row()).id)
-    await (await endpoint.workflow()).signal('probe')
+    await createEndpointStarter(service.client)(partner.id)
+    await endpoint.workflow.signal('probe')
     await endpoint.is('active')
     await shown(eventId, 3)
 

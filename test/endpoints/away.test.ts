@@ -46,7 +46,7 @@ describe('an endpoint that refuses everything', () => {
   }
   /** Its workflow is there soon after the pause. */
   const probe = async () => {
-    const workflow = await endpoint.workflow()
+    const { workflow } = endpoint
     await until(() => workflow.describe().catch(() => undefined))
     await workflow.signal('probe')
   }

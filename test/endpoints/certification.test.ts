@@ -89,7 +89,7 @@ describe('certification', () => {
       expect(changed.event).toEqual(valid.event)
 
       // operators see the checks, without the URL
-      const workflow = await endpointOf(service, partner).workflow()
+      const { workflow } = endpointOf(service, partner)
       await workflow.result()
       const { events } = await workflow.fetchHistory()
       const text = JSON.stringify(events, (name, value: unknown) =>

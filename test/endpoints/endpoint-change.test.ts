@@ -47,14 +47,14 @@ describe('a change of an endpoint in production', () => {
 
   const propose = async () => {
     const secret = sealing(generateSecret(), service.encryptionKeys)
-    return setCandidate(service.sql, (await endpoint.row()).id, URL_NEXT, secret)
+    return setCandidate(service.sql, partner.id, URL_NEXT, secret)
   }
   const certified = async () => {
     await propose()
     const asked = { acceptFailures: false, requestedBy: 'key 7' }
     const locked = await lockEndpoint(service.sql, partner.id)
     await beginCertification(service.sql, locked, asked)
-    const running = (await runningCertification(service.sql, locked.id, service.encryptionKeys))!
+    const running = (await runningCertification(service.sql, partner.id, service.encryptionKeys))!
     for (const check of certificationChecks) {
       const ok = ['valid', 'repeated', 'unknown_type'].includes(check)
       const outcome = { ok, status: ok ? 200 : 400, durationMs: 5, hint: null }
@@ -77,14 +77,13 @@ describe('a change of an endpoint in production', () => {
   }
 
   it('takes effect once the URL is certified, with its secret, and partner and staff are told once', async () => {
-    const { id } = await endpoint.row()
     await certified()
     expect(await endpoint.row()).toMatchObject({ url: URL_NEXT, certification: { state: 'passed' } })
     const secrets = service.sql.selectFrom('endpoint_secrets').select('expires_at').orderBy('id')
-    const [old, current] = await secrets.where('endpoint_id', '=', id).execute()
+    const [old, current] = await secrets.where('partner_id', '=', partner.id).execute()
     expect(old?.expires_at?.getTime()).toBeLessThanOrEqual(Date.now())
     expect(current?.expires_at).toBeNull()
-    await context.startEndpoint(id)
+    await context.startEndpoint(partner.id)
     await told('https://lender.example')
     const audit = (await auditOf(context)).filter(({ partner_id: of }) => of === partner.id)
     expect(audit.map(({ actor, action }) => [actor, action])).toEqual([
@@ -121,13 +120,13 @@ describe('a change of an endpoint in production', () => {
         .filter(({ to }) => to === contact)
         .map(({ content }) => /^Subject: .*(failing|paused|changed):/m.exec(content)?.[1])
     await service.sql.transaction().execute((trx) => oweNotice(trx, partner.id, 'failing'))
-    await context.startEndpoint((await endpoint.row()).id)
+    await context.startEndpoint(partner.id)
     await until(async () => kinds().length === 1)
     await putEndpoints(service.sql, 'paused', { partnerId: partner.id, by: 'service' })
     const due = service.sql.updateTable('endpoints').where('partner_id', '=', partner.id)
     await due.set({ next_probe_at: new Date(0) }).execute()
     await service.sql.transaction().execute((trx) => oweNotice(trx, partner.id, 'paused'))
-    await context.startEndpoint((await endpoint.row()).id)
+    await context.startEndpoint(partner.id)
     await until(async () => Number((await endpoint.row()).next_probe_at) > Date.now())
     taken.resolve()
     await until(async () => kinds().length === 2)

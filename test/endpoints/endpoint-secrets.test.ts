@@ -7,7 +7,7 @@ import { startPartnerEndpoint } from '../support/partner-endpoint.ts'
 import { testKeys } from '../support/test-keys.ts'
 
 it('an attempt goes to the URL of its secret, while both are changed and after that', async () => {
-  const { sql, endpoint, deliver, commitLead } = await prepareDelivering()
+  const { sql, endpoint, partnerId, deliver, commitLead } = await prepareDelivering()
   const next = await startPartnerEndpoint()
   next.secret = generateSecret()
   const secret = sealing(next.secret, testKeys)
@@ -15,10 +15,9 @@ it('an attempt goes to the URL of its secret, while both are changed and after t
   await deliver(await commitLead(), 1, 'scheduled')
   endpoint.arrivals.length = 0
   await sql.transaction().execute(async (trx) => {
-    const moved = trx.updateTable('endpoints').set({ url: next.url }).returning('id')
-    const { id } = await moved.executeTakeFirstOrThrow()
+    await trx.updateTable('endpoints').set({ url: next.url }).execute()
     expect(await deliver(await commitLead(), 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
-    await signWith(trx, id, await addSecret(trx, id, secret))
+    await signWith(trx, partnerId, await addSecret(trx, partnerId, secret))
     expect(await deliver(await commitLead(), 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
   })
   expect(await deliver(await commitLead(), 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })

@@ -28,8 +28,8 @@ describe('an endpoint that the service paused', () => {
   })
 
   const start = async () => {
-    await createEndpointStarter(service.client)((await endpoint.row()).id)
-    return endpoint.workflow()
+    await createEndpointStarter(service.client)(partner.id)
+    return endpoint.workflow
   }
 
   it('is probed when somebody asks, and is resumed once it takes a probe', async () => {

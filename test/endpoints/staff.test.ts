@@ -80,11 +80,11 @@ describe('an endpoint', () => {
   })
 
   it('goes back to its previous URL with the secret that it had there, within seven days', async () => {
-    const { endpoint_id: endpointId } = await set()
+    await set()
     await active()
     await service.sql.transaction().execute(async (trx) => {
       const secret = sealing(generateSecret(), await context.encryptionKeys())
-      const secretId = await addSecret(trx, Number(endpointId), secret)
+      const secretId = await addSecret(trx, id, secret)
       const url = 'https://lender.example/elsewhere'
       await switchTo(trx, await lockEndpoint(trx, id), { url, secretId }, columnsOf('staff'))
     })

@@ -158,7 +158,7 @@ it.each([
   const lines: string[] = []
   const destination = { write: (line: string) => void lines.push(line) }
   const { registry, observe } = createWorkerMetrics(createLogger('info', 'worker', { destination }))
-  observe.noticed({ kind, reason, endpointId: 1, partnerId: 2 } as Parameters<typeof observe.noticed>[0])
+  observe.noticed({ kind, reason, partnerId: 2 } as Parameters<typeof observe.noticed>[0])
   expect(await registry.metrics()).toContain(`referrals_endpoint_notices_total{kind="${counted}"} 1`)
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level, notice: kind, reason, partner_id: 2 })
 })

@@ -120,7 +120,7 @@ describe('retention', () => {
     async secrets(days) {
       const { id } = await sql
         .insertInto('endpoint_secrets')
-        .values({ endpoint_id: await endpointId(), ciphertext: 'sealed', expires_at: daysAgo(days) })
+        .values({ partner_id: partnerId, ciphertext: 'sealed', expires_at: daysAgo(days) })
         .returning('id')
         .executeTakeFirstOrThrow()
       const secret = sql.selectFrom('endpoint_secrets').select('id').where('id', '=', id)
@@ -128,14 +128,6 @@ describe('retention', () => {
     },
   }
 
-  const endpointId = async () =>
-    (
-      await sql
-        .selectFrom('endpoints')
-        .select('id')
-        .where('partner_id', '=', partnerId)
-        .executeTakeFirstOrThrow()
-    ).id
   const run = (name: RetainedName, on = sql) => removeOld({ sql: on, config }, name)
   const limitOf = (name: RetainedName) => {
     const { days } = retained[name]
@@ -183,11 +175,10 @@ describe('retention', () => {
   })
 
   it('keeps the secrets of a candidate, and of the previous URL until its days are over', async () => {
-    const endpoint_id = await endpointId()
-    const old = { endpoint_id, ciphertext: 'sealed', expires_at: daysAgo(600) }
+    const old = { partner_id: partnerId, ciphertext: 'sealed', expires_at: daysAgo(600) }
     const secrets = await sql.insertInto('endpoint_secrets').values([old, old]).returning('id').execute()
     const [candidate = 0, previous_secret = 0] = secrets.map(({ id }) => id)
-    const change = sql.updateTable('endpoints').where('id', '=', endpoint_id)
+    const change = sql.updateTable('endpoints').where('partner_id', '=', partnerId)
     await change.set({ candidate, previous_secret, previous_until: daysAgo(-1) }).execute()
     expect(await run('secrets')).toBe(0)
     await change.set({ previous_until: daysAgo(1) }).execute()

@@ -28,7 +28,6 @@ describe('staff encryption', () => {
   let sql: Sql
   let url: string
   let partnerId: number
-  let endpointId: number
   let context: StaffContext
   const environment = (...keys: Buffer[]) => ({ ...withoutTemporal(url), ENCRYPTION_KEY: textOf(...keys) })
 
@@ -37,7 +36,7 @@ describe('staff encryption', () => {
     await requireDeployment(sql, 'sandbox')
     await lackingKeys(sql, [older])
     const target = { url: 'https://lender.example', secret: sealing('whsec_old', [older]) }
-    endpointId = (await setEndpoint(sql, partnerId, target)).id
+    await setEndpoint(sql, partnerId, target)
     context = await contextOf(environment(newer, older))
   })
 
@@ -89,7 +88,7 @@ describe('staff encryption', () => {
       notes: 'notes',
       metadata: { branch: 'A', 'a.b c': 'B' },
     })
-    expect(await signingSecrets(sql, endpointId, [newer])).toEqual(['whsec_old'])
+    expect(await signingSecrets(sql, partnerId, [newer])).toEqual(['whsec_old'])
     expect(await keysInUse(sql)).toEqual([NEW])
     expect(await lackingKeys(sql, [newer])).toBeUndefined()
     expect(await auditOf(context)).toEqual([

@@ -43,7 +43,7 @@ export function endpointOf({ sql, client }: Service, { id: partnerId }: TestPart
     row,
     probes,
     is: (state: 'active' | 'paused') => until(async () => (await row()).state === state),
-    workflow: async () => client.workflow.getHandle(`endpoint-${(await row()).id}`),
+    workflow: client.workflow.getHandle(`endpoint-${partnerId}`),
     /** Lets so much time pass for the endpoint's health. */
     async age(interval: string) {
       const by = raw<Date>`${interval}::interval`

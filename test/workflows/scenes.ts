@@ -2,7 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { putClockAhead } from '../support/clock.ts'
 import { beginCertification } from '../../src/endpoints/certify-endpoint.ts'
 import { createEndpointStarter, createPing } from '../../src/endpoints/endpoint-workflows.ts'
-import { endpointWorkflowId, referralId, replayId, resendId } from '../../src/temporal/names.ts'
+import { referralId, replayId, resendId } from '../../src/temporal/names.ts'
 import { lockEndpoint } from '../../src/endpoints/endpoint.ts'
 import { setCandidate } from '../../src/endpoints/set-endpoint.ts'
 import { sealing } from '../../src/seal.ts'
@@ -155,16 +155,15 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     const partner = await service.addPartner()
     const endpoint = endpointOf(service, partner)
     const secret = sealing(partner.endpoint.secret, service.encryptionKeys)
-    await setCandidate(service.sql, (await endpoint.row()).id, partner.endpoint.url, secret)
+    await setCandidate(service.sql, partner.id, partner.endpoint.url, secret)
     const asked = { acceptFailures: false, requestedBy: 'key 1' }
     await beginCertification(service.sql, await lockEndpoint(service.sql, partner.id), asked)
     partner.endpoint.answer = (_, response) => void response.writeHead(410).end()
     await leadsOf(service, partner).start()
     await endpoint.is('paused')
-    const { id } = await endpoint.row()
-    await createPing(service.client)(id)
-    await createEndpointStarter(service.client)(id)
-    const handle = service.client.workflow.getHandle(endpointWorkflowId(id))
+    await createPing(service.client)(partner.id)
+    await createEndpointStarter(service.client)(partner.id)
+    const handle = endpoint.workflow
     await handle.signal(probeSignal)
     await until(async () => (await endpoint.probes()).length === 1)
     partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
