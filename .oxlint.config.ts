@@ -193,7 +193,7 @@ export default defineConfig({
     },
     {
       files: [
-        'src/{worker,run-worker,worker-requirements,worker-activities}.ts',
+        'src/{worker,run-worker}.ts',
         'src/observe/{worker-metrics,log}.ts',
         'src/temporal/{outage,workflow-bundle}.ts',
       ],

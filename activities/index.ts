@@ -1,57 +1,132 @@
+import type { Client } from '@temporalio/client'
+import type { Logger } from 'pino'
+import type { Config } from '../src/config.ts'
+import type { Sql } from '../src/database/sql.ts'
 import { type ReplayFilter, replayPage, requestAttempt } from '../src/deliveries/resends.ts'
 import { reviewEndpoint } from '../src/endpoints/endpoint-review.ts'
-import type { Webhook } from '../workflows/messages.ts'
+import { createEndpointStarter } from '../src/endpoints/endpoint-workflows.ts'
+import { compareLeads } from '../src/leads/comparison.ts'
+import type { Referrals } from '../src/leads/referrals.ts'
+import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
+import { scenarioOfLead } from '../src/sandbox/lead-time.ts'
+import { referralId } from '../src/temporal/names.ts'
+import { ACTIVITIES } from '../src/temporal/worker-options.ts'
+import { webhookBody, type WebhookFacts } from '../src/webhooks/body.ts'
+import { createSender } from '../src/webhooks/send.ts'
+import { deliveryFailedSignal, wakeSignal, type Webhook } from '../workflows/messages.ts'
 import { advanceClockActivity } from './advance-clock.ts'
+import { createAttempts } from './attempts.ts'
 import { certificationActivities } from './certify-endpoint.ts'
 import { compareWithRecordActivity } from './compare-with-record.ts'
-import { deliverWebhookActivity, probeEndpointActivity, resendWebhookActivity } from './deliver-webhook.ts'
+import {
+  deliverWebhookActivity,
+  probeEndpointActivity,
+  resendWebhookActivity,
+  type TellFailure,
+} from './deliver-webhook.ts'
 import { leadActivities } from './lead-record.ts'
+import { createMailer, fewAtATime, type Mail } from './mailer.ts'
 import { notifyActivity } from './notify.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
+import { httpScoreProvider, mockScoreProvider, recordScoreUpdateActivity } from './record-score-update.ts'
 import { removeOldActivity } from './remove-old.ts'
-import { recordScoreUpdateActivity } from './record-score-update.ts'
 import { wakeLeadsActivity } from './wake-leads.ts'
-import { welcomeActivities } from './welcome.ts'
+import { createOnboardingMails, welcomeActivities } from './welcome.ts'
 
 /** Webhooks of a replay that are listed at a time. */
 const PAGE = 100
 
-type Needs<Make extends (dependencies: never) => unknown> = Parameters<Make>[0]
+interface Options {
+  config: Config<'worker'>
+  log: Logger
+  sql: Sql
+  client: Client
+  deploymentId: string
+  referrals: Referrals
+  observe: WorkerObserver
+}
 
-/** What the activities need: each says it itself. */
-type ActivityDependencies = Needs<typeof recordMilestonesActivity> &
-  Needs<typeof recordScoreUpdateActivity> &
-  Needs<typeof probeEndpointActivity> &
-  Needs<typeof welcomeActivities> &
-  Needs<typeof advanceClockActivity> &
-  Needs<typeof leadActivities> &
-  Needs<typeof certificationActivities> &
-  Needs<typeof wakeLeadsActivity> &
-  Needs<typeof notifyActivity> &
-  Needs<typeof compareWithRecordActivity> &
-  Needs<typeof removeOldActivity>
-
-/** The activities over what they need: nothing here reads the environment or opens a connection. */
-export function createActivities(dependencies: ActivityDependencies) {
-  const { sql } = dependencies
+/**
+ * A worker's activities with all that they need.
+ *
+ * @returns `close`, which resolves once nothing is under way that an activity began and did not wait for.
+ */
+export function createActivities({ config, log, sql, client, deploymentId, referrals, observe }: Options) {
+  const { ENVIRONMENT: environment, ENCRYPTION_KEY: encryptionKeys, SCORE_PROVIDER_URL: scoresUrl } = config
+  const sender = createSender({ environment, allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK })
+  const startEndpoint = createEndpointStarter(client)
+  const base = { sql, environment, send: sender.send, startEndpoint, encryptionKeys, observe, log }
+  const attempts = createAttempts(base)
+  const mailSettings = {
+    environment,
+    deployment: deploymentId,
+    smtpUrl: config.SMTP_URL,
+    isCatcher: config.SMTP_CATCHER,
+    from: config.MAIL_FROM,
+    allowDomains: config.MAIL_ALLOW_DOMAINS,
+  }
+  const mailer = createMailer(mailSettings, { observe, log })
+  const mostAtATime = ACTIVITIES / 10
+  const letterhead = { replyTo: config.MAIL_REPLY_TO, footer: config.MAIL_FOOTER }
+  const onboardingMails = createOnboardingMails({ ...base, mailer, letterhead, mostAtATime })
+  // those to borrowers have places of their own
+  const inPlace = fewAtATime(mostAtATime)
+  const given = {
+    ...base,
+    attempts,
+    onboardingMails,
+    mailer: { ...mailer, send: (mail: Mail) => inPlace(() => mailer.send(mail)) },
+    wakeLead: (leadId: number) => referrals.signal(leadId, wakeSignal),
+    tellFailure: failureTeller(client, log),
+    webhookBody: (facts: WebhookFacts) => webhookBody({ ...facts, environment }),
+    scoreProvider:
+      scoresUrl === undefined ? mockScoreProvider : httpScoreProvider(scoresUrl, config.SCORE_PROVIDER_TOKEN),
+    compareLeads: (which: Parameters<typeof compareLeads>[1]) =>
+      compareLeads({ client, sql, referrals }, which),
+    ...(environment === 'sandbox' && {
+      scenarioOf: (leadId: number) => scenarioOfLead(sql, leadId, encryptionKeys),
+    }),
+  }
+  // these have task queues of their own
+  const deliveryActivities = {
+    deliverWebhook: deliverWebhookActivity(given),
+    probeEndpoint: probeEndpointActivity(given),
+    resendWebhook: resendWebhookActivity(given),
+  }
+  const scoreActivities = { recordScoreUpdate: recordScoreUpdateActivity(given) }
   return {
-    deliverWebhook: deliverWebhookActivity(dependencies),
-    probeEndpoint: probeEndpointActivity(dependencies),
-    resendWebhook: resendWebhookActivity(dependencies),
-    recordScoreUpdate: recordScoreUpdateActivity(dependencies),
-    recordMilestones: recordMilestonesActivity(dependencies),
-    ...welcomeActivities(dependencies),
-    ...leadActivities(dependencies),
-    advanceClock: advanceClockActivity(dependencies),
-    requestAttempt: async (leadId: number, sequence: number) => requestAttempt(sql, leadId, sequence),
-    listReplay: async (filter: ReplayFilter, after: Webhook) => replayPage(sql, filter, after, PAGE),
+    deliveryActivities,
+    scoreActivities,
+    activities: {
+      ...deliveryActivities,
+      ...scoreActivities,
+      recordMilestones: recordMilestonesActivity(given),
+      ...welcomeActivities(given),
+      ...leadActivities(given),
+      advanceClock: advanceClockActivity(given),
+      requestAttempt: async (leadId: number, sequence: number) => requestAttempt(sql, leadId, sequence),
+      listReplay: async (filter: ReplayFilter, after: Webhook) => replayPage(sql, filter, after, PAGE),
 
-    ...certificationActivities(dependencies),
-    notify: notifyActivity(dependencies),
-    wakeLeads: wakeLeadsActivity(dependencies),
-    reviewEndpoint: async (partnerId: number) => reviewEndpoint(sql, partnerId),
+      ...certificationActivities(given),
+      notify: notifyActivity({ ...given, staffEmail: config.STAFF_EMAIL }),
+      wakeLeads: wakeLeadsActivity(given),
+      reviewEndpoint: async (partnerId: number) => reviewEndpoint(sql, partnerId),
 
-    compareWithRecord: compareWithRecordActivity(dependencies),
-    removeOld: removeOldActivity(dependencies),
+      compareWithRecord: compareWithRecordActivity(given),
+      removeOld: removeOldActivity({ ...given, config }),
+    },
+    async close(): Promise<void> {
+      await Promise.all([attempts.settled(), onboardingMails.settled()])
+      await sender.close()
+    },
+  }
+}
+
+function failureTeller(client: Client, log: Logger): TellFailure {
+  return (leadId, failure) => {
+    const telling = client.workflow.getHandle(referralId(leadId)).signal(deliveryFailedSignal, failure)
+    telling.catch((error: unknown) =>
+      log.debug({ err: error, lead_id: leadId, workflow_id: referralId(leadId) }, 'lead was not told'),
+    )
   }
 }

@@ -1,13 +1,11 @@
 import { cancellationSignal } from '@temporalio/activity'
 import type { Logger } from 'pino'
 import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
-import { type RetainedName, retainedNames } from '../src/privacy/retention.ts'
+import { type Removal, removeOld, type RetainedName, retainedNames } from '../src/privacy/retention.ts'
 import { forEachInFlight } from '../src/temporal/in-flight.ts'
 import { again, whileBeating } from './activity-context.ts'
 
-interface Dependencies {
-  /** Removes what is old of a class, and returns how many rows; `undefined` if the class is kept forever. */
-  removeOld: (name: RetainedName, run: { signal: AbortSignal }) => Promise<number | undefined>
+interface Dependencies extends Omit<Removal, 'signal'> {
   observe: Pick<WorkerObserver, 'scheduleEnded'>
   log: Pick<Logger, 'warn'>
 }
@@ -18,13 +16,13 @@ interface Dependencies {
  *
  * @returns how many rows of each class.
  */
-export function removeOldActivity({ removeOld, observe, log }: Dependencies) {
+export function removeOldActivity({ observe, log, ...removal }: Dependencies) {
   return (): Promise<Record<string, number>> =>
     whileBeating(async () => {
       const signal = cancellationSignal()
       const removed: Record<string, number> = {}
       const remove = async (name: RetainedName) => {
-        const rows = await removeOld(name, { signal })
+        const rows = await removeOld({ ...removal, signal }, name)
         if (rows !== undefined) removed[name] = rows
       }
       const failed = await forEachInFlight(retainedNames, remove, { signal, limit: 1 })

@@ -1,114 +1,74 @@
-import { Worker, type WorkerOptions } from '@temporalio/worker'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Client } from '@temporalio/client'
+import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker'
 import type { Logger } from 'pino'
+import { retryFor } from '../activities/activity-context.ts'
+import { createActivities } from '../activities/index.ts'
+import { ownLeadOnly } from '../activities/lead-record.ts'
 import { type Build, clientCertificate, type Config, type TemporalSettings } from './config.ts'
-import { findDatabaseFault } from './database/readiness.ts'
+import { requireDeployment } from './database/deployment.ts'
+import { connect, workerPatience } from './database/orm.ts'
+import { databaseRemedy, findDatabaseFault, requireServiceLogin } from './database/readiness.ts'
+import { otherSchema } from './database/schema.ts'
+import { type Sql, sqlOf } from './database/sql.ts'
 import { readBacklog } from './deliveries/backlog.ts'
-import { fail, reasonOf } from './fail.ts'
+import { fail, failIfOtherEnvironment, reasonOf } from './fail.ts'
 import { createReferrals } from './leads/referrals.ts'
 import { STARTS_IN_FLIGHT, sweepStarts } from './leads/sweep-starts.ts'
 import { startHealthServer } from './observe/health.ts'
 import { registerProcess, registerUp } from './observe/process-metrics.ts'
 import { countedFailures, createWorkerMetrics, registerBacklog } from './observe/worker-metrics.ts'
-import { reachTemporal } from './temporal/client.ts'
+import { lackingKeys } from './seal.ts'
+import { isPolling } from './temporal/away.ts'
+import { createTemporalClient, reachTemporal } from './temporal/client.ts'
 import { TASK_QUEUE } from './temporal/names.ts'
-import { watchNamespace } from './temporal/namespace-guard.ts'
+import { OtherDeployment, watchNamespace } from './temporal/namespace-guard.ts'
+import { setUpNamespace, unreachable, unusableNamespace } from './temporal/outage.ts'
 import { keepSchedules, schedules } from './temporal/schedules.ts'
+import { missingSearchAttributes } from './temporal/search-attributes.ts'
 import { deliveriesWorkerOptions, scoresWorkerOptions, workerOptions } from './temporal/worker-options.ts'
 import { workflowBundle } from './temporal/workflow-bundle.ts'
-import { ownLeadOnly, workerActivities } from './worker-activities.ts'
-import { connectToServers, findPollingFault, type Servers, untilPolling } from './worker-requirements.ts'
 
-export interface WorkerSettings {
+interface WorkerSettings {
   config: Config<'worker'>
   temporal: TemporalSettings
   build: Build
   log: Logger
 }
 
-interface RunningWorker {
-  metricsPort: number | undefined
-  /** Once it polls. */
-  ready: Promise<void>
-  /** Once what was in flight has ended, and all connections are closed. */
-  ended: Promise<void>
-  stop: () => void
-}
-
-/** Starts the worker. Ends the process if it lacks what it needs. */
-export async function runWorker(settings: WorkerSettings): Promise<RunningWorker> {
-  const { config, log, temporal } = settings
-  const { namespace } = temporal
+/**
+ * Starts the worker. Ends the process if it lacks what it needs.
+ *
+ * @returns `ready`, once it polls; `ended`, once what was in flight has ended and all connections are closed; and `stop`.
+ */
+export async function runWorker({ config, temporal, build, log }: WorkerSettings) {
+  const { namespace, connectionOptions } = temporal
   if (config.SMTP_URL === undefined) log.warn('no emails are sent: SMTP_URL is not set')
-  log.info({ address: temporal.connectionOptions.address, namespace }, 'worker is starting')
+  log.info({ address: connectionOptions.address, namespace }, 'worker is starting')
   // the longest part of the start; it needs no connection, and meanwhile the servers may become ready
   const bundle = await workflowBundle()
-  const servers = await connectToServers({ config, temporal, log })
-  const { client, sql, guard, connection } = servers
-  const { registry, observe } = createMetrics(settings, servers)
+  const servers = await connectToServers(config, temporal, log)
+  const { client, sql, guard, connection, orm } = servers
+  const { registry, observe } = createWorkerMetrics(log)
   const referrals = createReferrals({ client, sql })
-  const work = workerActivities({ config, log, referrals, observe, ...servers })
+  const work = createActivities({ config, log, referrals, observe, ...servers })
   const counted = countedFailures((activity) => observe.activityFailed(activity))
   const interceptors = { activity: [counted, ownLeadOnly(sql)] }
   const create = async (options: WorkerOptions) =>
     Worker.create({ ...options, interceptors, connection, namespace }).catch((error: unknown) =>
       fail(`The worker cannot start: ${reasonOf(error)}`),
     )
-  const main = await create({
-    ...workerOptions(config),
-    workflowBundle: bundle,
-    activities: work.activities,
-  })
+  const { activities, deliveryActivities, scoreActivities } = work
+  const main = await create({ ...workerOptions(config), workflowBundle: bundle, activities })
   const workers = [
     main,
-    await create({ ...deliveriesWorkerOptions(config), activities: work.deliveryActivities }),
-    await create({ ...scoresWorkerOptions(config), activities: work.scoreActivities }),
+    await create({ ...deliveriesWorkerOptions(config), activities: deliveryActivities }),
+    await create({ ...scoresWorkerOptions(config), activities: scoreActivities }),
   ]
   const shutDown = () => {
     for (const each of workers) if (each.getState() === 'RUNNING') each.shutdown()
   }
 
-  const findFault = () => findPollingFault(client, main)
-  const findSharedFault = async () => (await findFault()) ?? findDatabaseFault(sql)
-  registerUp(registry, 'referrals_worker_ready', 'Whether this worker polls', findFault)
-  const health = await startHealthServer(config, { findFault, findSharedFault, registry })
-  const stopping = new AbortController()
-  const { signal } = stopping
-  const inFlight = STARTS_IN_FLIGHT[config.ENVIRONMENT]
-  // the guard has logged why
-  const onLost = () => {
-    process.exitCode = 1
-    shutDown()
-  }
-  const beside = [
-    sweepStarts({ log, sql, referrals, inFlight, signal }),
-    keepSchedules(client, { log, signal }),
-    watchNamespace(guard, { signal, onLost }),
-  ]
-  const running = Promise.all(workers.map((worker) => worker.run())).catch((error: unknown) =>
-    fail(`The worker cannot continue: ${reasonOf(error)}`),
-  )
-
-  const ready = untilPolling(client, main).then(() => {
-    // by which the runbook resets the workflows on which a bad build has worked
-    log.info({ task_queue: TASK_QUEUE, namespace, temporal_build: buildOf(main) }, 'worker is polling')
-  })
-  const close = async () => {
-    stopping.abort()
-    await Promise.all([...beside, work.close()])
-    await Promise.all([health.close(), client.connection.close(), connection.close(), servers.orm.close()])
-    log.info('worker stopped')
-  }
-  const stop = () => {
-    if (main.getState() !== 'RUNNING') return
-    log.info('worker is stopping')
-    shutDown()
-  }
-  return { metricsPort: health.port, ready, ended: running.then(close), stop }
-}
-
-function createMetrics({ temporal, build, log }: WorkerSettings, servers: Servers) {
-  const { orm, sql, client } = servers
-  const { registry, observe } = createWorkerMetrics(log)
   // before the first end, that of its start
   for (const schedule of Object.keys(schedules)) observe.scheduleEnded(schedule)
   registerProcess(registry, {
@@ -119,7 +79,107 @@ function createMetrics({ temporal, build, log }: WorkerSettings, servers: Server
     certificates: { temporal_client: clientCertificate(temporal) },
   })
   registerBacklog(registry, () => readBacklog(sql))
-  return { registry, observe }
+  const findFault = () => findPollingFault(client, main)
+  const findSharedFault = async () => (await findFault()) ?? findDatabaseFault(sql)
+  registerUp(registry, 'referrals_worker_ready', 'Whether this worker polls', findFault)
+  const health = await startHealthServer(config, { findFault, findSharedFault, registry })
+
+  const stopping = new AbortController()
+  const { signal } = stopping
+  // the guard has logged why
+  const onLost = () => {
+    process.exitCode = 1
+    shutDown()
+  }
+  const beside = [
+    sweepStarts({ log, sql, referrals, inFlight: STARTS_IN_FLIGHT[config.ENVIRONMENT], signal }),
+    keepSchedules(client, { log, signal }),
+    watchNamespace(guard, { signal, onLost }),
+  ]
+  const running = Promise.all(workers.map((worker) => worker.run())).catch((error: unknown) =>
+    fail(`The worker cannot continue: ${reasonOf(error)}`),
+  )
+  const ready = untilPolling(main, findFault).then(() => {
+    // by which the runbook resets the workflows on which a bad build has worked
+    log.info({ task_queue: TASK_QUEUE, namespace, temporal_build: buildOf(main) }, 'worker is polling')
+  })
+  const close = async () => {
+    stopping.abort()
+    await Promise.all([...beside, work.close()])
+    await Promise.all([health.close(), client.connection.close(), connection.close(), orm.close()])
+    log.info('worker stopped')
+  }
+  const stop = () => {
+    if (main.getState() !== 'RUNNING') return
+    log.info('worker is stopping')
+    shutDown()
+  }
+  return { metricsPort: health.port, ready, ended: running.then(close), stop }
+}
+
+/**
+ * Temporal and PostgreSQL, with all that a worker needs there. What is missing ends the process with one line that says what
+ * to do: without these checks, it would show as workflows and activities that fail one by one.
+ */
+async function connectToServers(config: Config<'worker'>, temporal: TemporalSettings, log: Logger) {
+  // they may be starting too, and a migration may be running
+  const patienceMs = config.STARTUP_SECONDS * 1000
+  const connection = await retryFor(() => connectNative(temporal), patienceMs).catch((error: unknown) =>
+    fail(unreachable(temporal, error)),
+  )
+  const orm = await connect(config.DATABASE_URL, workerPatience, { connections: config.DATABASE_POOL })
+  const sql = sqlOf(orm)
+  const deploymentId = await retryFor(() => requireRecord(sql, config), patienceMs).catch((error: unknown) =>
+    fail(error instanceof OtherSchema ? error.message : databaseRemedy(error)),
+  )
+  const { client, guard } = createTemporalClient(temporal, { deployment: async () => deploymentId, log })
+  const { namespace } = temporal
+  try {
+    const missing = (await missingSearchAttributes(client.connection, namespace)).join(', ')
+    if (missing !== '')
+      fail(`Temporal’s namespace ${namespace} has no search attribute ${missing}. ${setUpNamespace}`)
+    await guard()
+  } catch (error) {
+    fail(error instanceof OtherDeployment ? error.message : unusableNamespace(namespace, error))
+  }
+  return { connection, orm, sql, client, guard, deploymentId }
+}
+
+/** Without TLS, Temporal is nearby: compression costs more than it saves. */
+const connectNative = ({ connectionOptions }: TemporalSettings) =>
+  NativeConnection.connect({
+    ...connectionOptions,
+    ...(!connectionOptions.tls && { grpcCompression: { codec: 'none' } }),
+  })
+
+class OtherSchema extends Error {}
+
+/** @returns the deployment's id. */
+async function requireRecord(sql: Sql, config: Config<'worker'>): Promise<string> {
+  await requireServiceLogin(sql, config)
+  const remedy = await otherSchema(sql)
+  if (remedy !== undefined) throw new OtherSchema(remedy)
+  const id = await requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment)
+  const missingKey = await lackingKeys(sql, config.ENCRYPTION_KEY)
+  if (missingKey !== undefined) fail(missingKey)
+  return id
+}
+
+/** Why a worker gets no work: running is not enough. That PostgreSQL is away is no reason, as it is for all workers. */
+async function findPollingFault(client: Client, worker: Worker): Promise<string | undefined> {
+  const state = worker.getState()
+  if (state !== 'RUNNING') return `the worker is ${state.toLowerCase()}`
+  return isPolling(client, worker.options.identity).then(
+    (polls) => (polls ? undefined : 'Temporal answers, but this worker has not polled'),
+    (error: unknown) => `Temporal does not say whether this worker polls (${reasonOf(error)})`,
+  )
+}
+
+const POLL_CHECK_MS = 100
+
+/** Temporal may be away, or take a while to see a new worker poll, which would look like one that hangs. */
+async function untilPolling(worker: Worker, findFault: () => Promise<string | undefined>): Promise<void> {
+  while (worker.getState() === 'RUNNING' && (await findFault()) !== undefined) await delay(POLL_CHECK_MS)
 }
 
 /** Under which id Temporal knows the worker's build: without Worker Versioning, a hash of its workflows. */

@@ -11,7 +11,7 @@ import { LEASE_MS } from '../src/deliveries/delivery-states.ts'
 import { OTHER_LEAD, UNREAD } from '../src/leads/referral-state.ts'
 import { DELIVERIES_QUEUE, SCORES_QUEUE } from '../src/temporal/names.ts'
 
-export type Activities = ReturnType<typeof createActivities>
+export type Activities = ReturnType<typeof createActivities>['activities']
 
 // set everywhere: unset it behaves as TRY_CANCEL, whatever the documentation says
 const { TRY_CANCEL, ABANDON } = ActivityCancellationType

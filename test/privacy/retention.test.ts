@@ -223,12 +223,8 @@ describe('retention', () => {
     for (const name of retainedNames) await writers[name](900)
     const ended = jest.fn()
     const log = { warn: jest.fn() }
-    const observe = { removed: () => {}, scheduleEnded: ended }
-    const activity = removeOldActivity({
-      removeOld: (name, options) => removeOld({ sql, config, ...options }, name),
-      observe,
-      log,
-    })
+    const observe = { scheduleEnded: ended }
+    const activity = removeOldActivity({ sql, config, observe, log })
     const runOnce = () => new MockActivityEnvironment().run(activity)
     await raw`revoke delete on notices from referrals_service`.execute(ownerSql)
     await expect(runOnce()).rejects.toThrow('permission denied')
