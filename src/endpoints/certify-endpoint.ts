@@ -7,7 +7,7 @@ import { operation } from '../http/operation.ts'
 import { strictBody } from '../http/schemas.ts'
 import { auditName } from '../values.ts'
 import { type Certification, certificationChecks, type CheckReport } from './certification-checks.ts'
-import { endpointResponse, viewOf } from './endpoint-view.ts'
+import { endpointResponse, viewOf } from './get-endpoint.ts'
 import { findEndpoint, type LockedEndpoint, lockEndpoint } from './endpoint.ts'
 import { changeOwnEndpoint, type EndpointDependencies } from './own-endpoint.ts'
 import { secretAt, secretPlace } from './secrets.ts'
@@ -32,10 +32,8 @@ const schema = operation({
   errors: [sandboxOnly(), new ApiError('NO_CANDIDATE')],
 })
 
-type Options = Pick<EndpointDependencies, 'sql' | 'environment' | 'endpointRequests'>
-
 /** POST /certify-endpoint (extension): checks that the new URL verifies what it gets, and then switches to it. */
-export const certifyEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) => {
+export const certifyEndpoint: FastifyPluginAsyncZod<EndpointDependencies> = async (app, options) => {
   const { sql, environment, endpointRequests } = options
   app.post('/certify-endpoint', {
     schema,

@@ -17,9 +17,6 @@ export type EndpointState = (typeof endpointStates)[number]
 export const endpointPausers = ['staff', 'partner', 'service'] as const
 export type EndpointPauser = (typeof endpointPausers)[number]
 
-/** State, as staff, partners, mails and the Temporal Web UI show it. */
-export const endpointHealths = ['active', 'failing', 'paused'] as const
-
 /** What partner and staff get a mail about. */
 export type MailKind = 'failing' | 'paused' | 'recovered' | 'url_changed' | 'secret_changed'
 
@@ -45,16 +42,15 @@ export const endpointTransitions = {
 
 export type EndpointTransition = keyof typeof endpointTransitions
 
-const OTHER_REASONS: Record<string, string> = {
+/** Why an endpoint is as it is shown. */
+const whys: Record<string, string> = {
+  ...Object.fromEntries(Object.entries(endpointTransitions).map(([reason, { why }]) => [reason, why])),
   no_endpoint: 'no URL is registered yet',
   attempts_fail: 'every attempt since then has failed',
 }
 
-export function describeReason(reason: string | null): string {
-  if (reason === null) return 'it works'
-  const whys: Record<string, Transition> = endpointTransitions
-  return whys[reason]?.why ?? OTHER_REASONS[reason] ?? reason
-}
+export const describeReason = (reason: string | null): string =>
+  reason === null ? 'it works' : (whys[reason] ?? reason)
 
 /** The outcome of a test request, which is no event. */
 export interface PingOutcome {

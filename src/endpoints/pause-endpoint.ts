@@ -3,7 +3,7 @@ import type { Sql } from '../database/sql.ts'
 import { ApiError, noObject } from '../http/errors.ts'
 import { operation } from '../http/operation.ts'
 import { endpointTransitions } from './endpoint-state.ts'
-import { emptyBody, endpointResponse, viewOf } from './endpoint-view.ts'
+import { emptyBody, endpointResponse, viewOf } from './get-endpoint.ts'
 import { columnsOf, type LockedEndpoint } from './endpoint.ts'
 import { oweNotice } from './notices.ts'
 import { changeOwnEndpoint, type EndpointDependencies, requireUrl } from './own-endpoint.ts'
@@ -32,10 +32,11 @@ const resumeSchema = operation({
   errors: [...errors, new ApiError('PAUSED_BY_STAFF')],
 })
 
-type Options = Pick<EndpointDependencies, 'sql' | 'startEndpoint'>
-
 /** POST /pause-endpoint and POST /resume-endpoint (extensions). Only staff resume what staff paused. */
-export const pauseEndpoint: FastifyPluginAsyncZod<Options> = async (app, { sql, startEndpoint }) => {
+export const pauseEndpoint: FastifyPluginAsyncZod<EndpointDependencies> = async (
+  app,
+  { sql, startEndpoint },
+) => {
   const call = (name: 'pause' | 'resume', reason: 'partner' | 'resumed_by_partner', isSo: IsSo) =>
     app.post(`/${name}-endpoint`, {
       schema: name === 'pause' ? pauseSchema : resumeSchema,

@@ -9,7 +9,7 @@ import { strictBody } from '../http/schemas.ts'
 import { type SealAt, sealing } from '../seal.ts'
 import { HOUR_MS } from '../values.ts'
 import { generateSecret } from '../webhooks/signature.ts'
-import { type EndpointView, responseWithSecret, viewOf } from './endpoint-view.ts'
+import { type EndpointView, responseWithSecret, viewOf } from './get-endpoint.ts'
 import type { LockedEndpoint } from './endpoint.ts'
 import { oweNotice } from './notices.ts'
 import { changeOwnEndpoint, type EndpointDependencies, requireUrl } from './own-endpoint.ts'
@@ -69,10 +69,8 @@ const schema = operation({
   ],
 })
 
-type Options = Pick<EndpointDependencies, 'sql' | 'encryptionKeys' | 'startEndpoint'>
-
 /** POST /rotate-endpoint-secret (extension): a new signing secret, with an overlap. */
-export const rotateEndpointSecret: FastifyPluginAsyncZod<Options> = async (app, options) => {
+export const rotateEndpointSecret: FastifyPluginAsyncZod<EndpointDependencies> = async (app, options) => {
   const call = { call: 'rotate-endpoint-secret', action: 'endpoint.rotate_secret' } as const
   app.post('/rotate-endpoint-secret', {
     schema,

@@ -44,6 +44,7 @@ export function openSecrets(
   }
 }
 
+/** Newest first. @throws {SealError} */
 async function secretsWhere(sql: Sql, which: typeof isLiveSecret, encryptionKeys: readonly Buffer[]) {
   const stored = await sql
     .selectFrom('endpoint_secrets')
@@ -54,27 +55,15 @@ async function secretsWhere(sql: Sql, which: typeof isLiveSecret, encryptionKeys
   return stored.map(({ id, ciphertext }) => open(ciphertext, secretPlace(id), encryptionKeys))
 }
 
-/**
- * The live secrets, newest first.
- *
- * @throws {SealError}
- */
+/** The live secrets. */
 export const signingSecrets = (sql: Sql, partnerId: number, encryptionKeys: readonly Buffer[]) =>
   secretsWhere(sql, raw`partner_id = ${partnerId} and ${isLiveSecret}`, encryptionKeys)
 
-/**
- * The live secrets, and that of a candidate: those that a receiver of ours accepts.
- *
- * @throws {SealError}
- */
+/** The live secrets, and that of a candidate: those that a receiver of ours accepts. */
 export const receivedSecrets = (sql: Sql, partnerId: number, encryptionKeys: readonly Buffer[]) =>
   secretsWhere(sql, raw`partner_id = ${partnerId} and (${isLiveSecret} or ${isOfCandidate})`, encryptionKeys)
 
-/**
- * The signing secret that is sealed at a place, while it is the current one of its endpoint, or its candidate's.
- *
- * @throws {SealError}
- */
+/** The signing secret that is sealed at a place, while it is the current one of its endpoint, or its candidate's. */
 export async function secretAt(
   sql: Sql,
   place: string | null,

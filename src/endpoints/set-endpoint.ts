@@ -8,7 +8,7 @@ import { operation } from '../http/operation.ts'
 import { strictBody } from '../http/schemas.ts'
 import type { SealAt } from '../seal.ts'
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
-import { responseWithSecret } from './endpoint-view.ts'
+import { responseWithSecret } from './get-endpoint.ts'
 import type { EndpointDependencies } from './own-endpoint.ts'
 import { answerWithNewSecret } from './rotate-endpoint-secret.ts'
 import { addSecret } from './secrets.ts'
@@ -39,10 +39,8 @@ const schema = operation({
   ],
 })
 
-type Options = Pick<EndpointDependencies, 'sql' | 'environment' | 'allowPrivateNetwork' | 'encryptionKeys'>
-
 /** POST /set-endpoint (extension): stores the URL that a partner wants its webhooks at. */
-export const setEndpoint: FastifyPluginAsyncZod<Options> = async (app, options) => {
+export const setEndpoint: FastifyPluginAsyncZod<EndpointDependencies> = async (app, options) => {
   app.post('/set-endpoint', {
     schema,
     handler: async (request, reply) => {

@@ -8,7 +8,7 @@ import { Refusal } from '../staff/refusal.ts'
 import { formatTimestamp } from '../values.ts'
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
 import { generateSecret } from '../webhooks/signature.ts'
-import { viewOf } from './endpoint-view.ts'
+import { viewOf } from './get-endpoint.ts'
 import { createPing } from './endpoint-workflows.ts'
 import { findEndpoint, lockEndpoint } from './endpoint.ts'
 import { pauseOrResume } from './pause-endpoint.ts'
@@ -37,16 +37,11 @@ export function addEndpointCommands(program: Command, run: Run): void {
   named('test').description('send a signed request of type endpoint.ping').action(run(test))
 }
 
-interface SetOptions {
-  fromNow?: boolean
-  previous?: boolean
-}
-
 export async function set(
   context: StaffContext,
   partner: number,
   wanted: string | undefined,
-  { fromNow = false, previous = false }: SetOptions = {},
+  { fromNow = false, previous = false }: { fromNow?: boolean; previous?: boolean } = {},
 ): Promise<Answer> {
   if ((wanted !== undefined) === previous) throw new Refusal('Name a URL, or --previous without one.')
   const name = await requirePartner(context.sql, partner)
@@ -57,11 +52,8 @@ export async function set(
   const detail = { origin: new URL(to.url).origin, from_now: fromNow, previous }
   const { secretIsNew, canceled } = await context.change(async ({ sql, audit }) => {
     const result = await setEndpoint(sql, partner, { ...to, secret, fromNow, isTold: true })
-    await audit({
-      action: 'endpoint.set',
-      partnerId: partner,
-      detail: { ...detail, canceled: result.canceled },
-    })
+    const done = { ...detail, canceled: result.canceled }
+    await audit({ action: 'endpoint.set', partnerId: partner, detail: done })
     return result
   })
   const shown = secretIsNew
@@ -147,35 +139,22 @@ export async function rotate(context: StaffContext, partner: number, { overlap }
   }
 }
 
-export async function pause(context: StaffContext, partner: number) {
-  await change(context, partner, 'endpoint.pause', 'staff')
-  await startWaking(context, partner)
-  return {
-    json: { partner_id: partner, state: 'paused' },
-    text: `Webhooks of partner ${partner} are held until "endpoint resume ${partner}".`,
-  }
-}
+export const pause = (context: StaffContext, partner: number) => pauseOrWake(context, partner, 'pause')
+export const resume = (context: StaffContext, partner: number) => pauseOrWake(context, partner, 'resume')
 
-export async function resume(context: StaffContext, partner: number) {
-  await change(context, partner, 'endpoint.resume', 'resumed')
-  const woken = await startWaking(context, partner)
-  return {
-    json: { partner_id: partner, state: 'active' },
-    text: `Resumed the endpoint of partner ${partner}. ${woken} See "endpoint show ${partner}".`,
-  }
-}
-
-async function change(
-  context: StaffContext,
-  partner: number,
-  action: string,
-  reason: 'staff' | 'resumed',
-): Promise<void> {
+async function pauseOrWake(context: StaffContext, partner: number, verb: 'pause' | 'resume') {
   await requirePartner(context.sql, partner)
-  return context.change(async ({ sql, audit }) => {
-    if (!(await pauseOrResume(sql, partner, reason))) throw withoutUrl(partner)
-    await audit({ action, partnerId: partner })
+  await context.change(async ({ sql, audit }) => {
+    const hasUrl = await pauseOrResume(sql, partner, verb === 'pause' ? 'staff' : 'resumed')
+    if (!hasUrl) throw withoutUrl(partner)
+    await audit({ action: `endpoint.${verb}`, partnerId: partner })
   })
+  const woken = await startWaking(context, partner)
+  const [state, text] =
+    verb === 'pause'
+      ? ['paused', `Webhooks of partner ${partner} are held until "endpoint resume ${partner}".`]
+      : ['active', `Resumed the endpoint of partner ${partner}. ${woken} See "endpoint show ${partner}".`]
+  return { json: { partner_id: partner, state }, text }
 }
 
 const withoutUrl = (partner: number) =>

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { ApiError, noObject, unavailable } from '../http/errors.ts'
 import { operation } from '../http/operation.ts'
 import { errorCode, httpStatus, success } from '../http/schemas.ts'
-import { emptyBody } from './endpoint-view.ts'
+import { emptyBody } from './get-endpoint.ts'
 import { changeOwnEndpoint, type EndpointDependencies, requireUrl } from './own-endpoint.ts'
 
 const testRequest = z
@@ -42,10 +42,11 @@ const schema = operation({
   errors: [noObject(), new ApiError('NO_ENDPOINT')],
 })
 
-type Options = Pick<EndpointDependencies, 'sql' | 'endpointRequests'>
-
 /** POST /test-endpoint (extension): one signed request that is no event. A worker sends it, as it sends all requests. */
-export const testEndpoint: FastifyPluginAsyncZod<Options> = async (app, { sql, endpointRequests }) => {
+export const testEndpoint: FastifyPluginAsyncZod<EndpointDependencies> = async (
+  app,
+  { sql, endpointRequests },
+) => {
   app.post('/test-endpoint', {
     schema,
     handler: async (request) => {

@@ -17,13 +17,11 @@ export const Partner = defineEntity({
   },
 })
 
-interface NewPartner {
-  name: string
-  contactEmail?: string | null
-}
-
 /** Adds a partner and its endpoint, which is paused and holds deliveries until it has a URL. */
-export async function addPartner(em: Em, { name, contactEmail = null }: NewPartner): Promise<{ id: number }> {
+export async function addPartner(
+  em: Em,
+  { name, contactEmail = null }: { name: string; contactEmail?: string | null },
+): Promise<{ id: number }> {
   return em.transactional(async (trx) => {
     const partner = trx.create(Partner, { name, contactEmail, createdAt: new Date() })
     await trx.flush()

@@ -35,11 +35,11 @@ export function addPartnerCommands(program: Command, run: Run): void {
 
 const NAME = /^[^\p{Cc}]{1,100}$/u
 
-interface AddOptions {
-  contact?: string | null
-}
-
-export async function add(context: StaffContext, text: string, { contact = null }: AddOptions) {
+export async function add(
+  context: StaffContext,
+  text: string,
+  { contact = null }: { contact?: string | null },
+) {
   const name = text.trim()
   if (!NAME.test(name)) throw new Refusal('A partner’s name has 1 to 100 characters and no line breaks.')
   if (contact !== null) requireEmail(contact)

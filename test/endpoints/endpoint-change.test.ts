@@ -98,17 +98,8 @@ describe('a change of an endpoint in production', () => {
     await told('Webhooks now go to the endpoint at https://lender.example')
   })
 
-  it('back to the previous URL is told once, too', async () => {
-    const { url } = await endpoint.row()
-    await certified()
-    await service.sql.deleteFrom('notices').where('partner_id', '=', partner.id).execute()
-    expect((await set(context, partner.id, undefined, { previous: true })).json.url).toBe(url)
-    await told(`Webhooks now go to the endpoint at ${new URL(url!).origin}`)
-  })
-
   it('of the secret is told', async () => {
-    const { json } = await rotate(context, partner.id, { overlap: 0 })
-    expect(json.secret).toMatch(/^whsec_/)
+    await rotate(context, partner.id, { overlap: 0 })
     await told('are now signed with a new secret')
   })
 

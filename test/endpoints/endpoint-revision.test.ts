@@ -71,93 +71,69 @@ describe('an attempt judges the endpoint that it called, as that was then', () =
     expect(await row()).toMatchObject({ state: 'paused', paused_by: 'staff' })
     expect((await delivery()).state).toBe('delivered')
   })
-})
 
-describe('a resume gives each open delivery a whole new schedule', () => {
-  let on: Delivering
-  let leadId: number
-
-  beforeAll(async () => {
-    on = await prepareDelivering()
-  })
-
-  beforeEach(async () => {
-    leadId = await on.commitLead()
-    await putEndpoints(on.sql, 'active')
-  })
-
-  const resume = async () => {
-    await pauseEndpoint(on.sql, on.partnerId)
-    await resumeEndpoint(on.sql, on.partnerId)
-  }
-  const delivery = () =>
-    on.sql.selectFrom('deliveries').selectAll().where('lead_id', '=', leadId).executeTakeFirstOrThrow()
-  const makeDue = () =>
-    on.sql
-      .updateTable('deliveries')
-      .set({ next_attempt_at: raw<Date>`now()` })
-      .where('lead_id', '=', leadId)
-      .execute()
-  const attempt = () =>
-    on.deliver(leadId, 1, 'scheduled').then(
-      ({ outcome }) => outcome,
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
-    )
-  const fail = async (times: number) => {
-    on.endpoint.answer = status(500)
-    for (let failure = 1; failure <= times; failure += 1) {
-      expect(await attempt()).toBe(`failure ${failure}: the endpoint answered 500`)
-      await makeDue()
+  describe('so that after a resume each open delivery has a whole new schedule', () => {
+    const resume = async () => {
+      await pauseEndpoint(on.sql, on.partnerId)
+      await resumeEndpoint(on.sql, on.partnerId)
     }
-  }
+    const makeDue = () =>
+      on.sql
+        .updateTable('deliveries')
+        .set({ next_attempt_at: raw<Date>`now()` })
+        .where('lead_id', '=', leadId)
+        .execute()
+    const attempt = () =>
+      on.deliver(leadId, 1, 'scheduled').then(
+        ({ outcome }) => outcome,
+        (error: unknown) => (error instanceof Error ? error.message : String(error)),
+      )
+    const fail = async (times: number) => {
+      on.endpoint.answer = status(500)
+      for (let failure = 1; failure <= times; failure += 1) {
+        expect(await attempt()).toBe(`failure ${failure}: the endpoint answered 500`)
+        await makeDue()
+      }
+    }
 
-  it('which is due now, and begins with its first attempt', async () => {
-    await fail(3)
-    await on.sql
-      .updateTable('deliveries')
-      .set({ next_attempt_at: new Date(Date.now() + 3_600_000) })
-      .where('lead_id', '=', leadId)
-      .execute()
-    await resume()
-    expect(await attempt()).toBe('failure 1: the endpoint answered 500')
-  })
+    it('which is due now, and begins with its first attempt', async () => {
+      await fail(3)
+      await on.sql
+        .updateTable('deliveries')
+        .set({ next_attempt_at: new Date(Date.now() + 3_600_000) })
+        .where('lead_id', '=', leadId)
+        .execute()
+      await resume()
+      expect(await attempt()).toBe('failure 1: the endpoint answered 500')
+    })
 
-  it('so that it is not given up while the endpoint is down again', async () => {
-    await fail(9)
-    await resume()
-    // it takes something, and is down from then on
-    on.endpoint.answer = status(200)
-    expect(await on.deliver(await on.commitLead(), 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
-    await fail(10)
-    expect(await delivery()).toMatchObject({ state: 'pending', failures: 10 })
-  })
+    it('in which a failure that commits while the resume runs is the first, and is not tried again at once', async () => {
+      await fail(3)
+      const answered = Promise.withResolvers<void>()
+      on.endpoint.answer = (arrival, response) =>
+        void answered.promise.then(() => status(500)(arrival, response))
+      on.endpoint.arrivals.length = 0
+      const failing = attempt()
+      await on.endpoint.until((arrivals) => arrivals.length === 1)
+      const resuming = await holdRow(on.sql, 'endpoints', `partner_id = ${on.partnerId}`)
+      answered.resolve()
+      await resuming.reached()
+      await resuming.release((trx) => resumeEndpoint(trx, on.partnerId))
+      expect(await failing).toBe('failure 1: the endpoint answered 500')
+      // whoever is woken now
+      expect(await attempt()).toBe('the next attempt is not due yet')
+      expect(on.endpoint.arrivals).toHaveLength(1)
+      const { failures, next_attempt_at: next } = await delivery()
+      expect(failures).toBe(1)
+      expect(next.getTime() - Date.now()).toBeGreaterThan(3000)
+    })
 
-  it('in which a failure that commits while the resume runs is the first, and is not tried again at once', async () => {
-    await fail(3)
-    const answered = Promise.withResolvers<void>()
-    on.endpoint.answer = (arrival, response) =>
-      void answered.promise.then(() => status(500)(arrival, response))
-    on.endpoint.arrivals.length = 0
-    const failing = attempt()
-    await on.endpoint.until((arrivals) => arrivals.length === 1)
-    const resuming = await holdRow(on.sql, 'endpoints', `partner_id = ${on.partnerId}`)
-    answered.resolve()
-    await resuming.reached()
-    await resuming.release((trx) => resumeEndpoint(trx, on.partnerId))
-    expect(await failing).toBe('failure 1: the endpoint answered 500')
-    // whoever is woken now
-    expect(await attempt()).toBe('the next attempt is not due yet')
-    expect(on.endpoint.arrivals).toHaveLength(1)
-    const { failures, next_attempt_at: next } = await delivery()
-    expect(failures).toBe(1)
-    expect(next.getTime() - Date.now()).toBeGreaterThan(3000)
-  })
-
-  it('as partners and staff are shown it, though nothing is rewritten', async () => {
-    await fail(3)
-    await resume()
-    const facts = await findDeliveries(on.sql, { leadId, limit: 1 })
-    expect(facts).toMatchObject([{ failures: 0 }])
-    expect((facts[0]?.next_attempt_at?.getTime() ?? 0) - Date.now()).toBeLessThanOrEqual(0)
+    it('as partners and staff are shown it, though nothing is rewritten', async () => {
+      await fail(3)
+      await resume()
+      const facts = await findDeliveries(on.sql, { leadId, limit: 1 })
+      expect(facts).toMatchObject([{ failures: 0 }])
+      expect((facts[0]?.next_attempt_at?.getTime() ?? 0) - Date.now()).toBeLessThanOrEqual(0)
+    })
   })
 })
