@@ -99,7 +99,8 @@ describe('a change of an endpoint in production', () => {
   })
 
   it('of the secret is told', async () => {
-    await rotate(context, partner.id, { overlap: 0 })
+    const { json } = await rotate(context, partner.id, { overlap: 0 })
+    expect(json.secret).toMatch(/^whsec_/)
     await told('are now signed with a new secret')
   })
 
