@@ -17,11 +17,6 @@ const sealedColumns = [
 
 type SealedColumn = (typeof sealedColumns)[number]
 
-interface SealedValue {
-  id: number
-  value: string
-}
-
 /** All values of a column, for a `from`. */
 function valuesOf({ table: name, id, column }: SealedColumn) {
   const [row, cell] = [raw.ref(id), raw.ref(column)]
@@ -57,37 +52,30 @@ const PAGE = 500
  * stays, and so does one that cannot be opened. Interrupted, it is called again and continues with what is left.
  */
 async function rewriteColumn(sql: Sql, sealed: SealedColumn, keys: readonly Buffer[]): Promise<number> {
-  let moved = 0
+  const { table: name, id: row, column } = sealed
   const read = async (after: number, limit: number) => {
-    const { rows } = await raw<SealedValue>`
+    const { rows } = await raw<{ id: number; value: string }>`
       select * from ${valuesOf(sealed)} where ${keyOfValue} <> ${newestOf(keys)} and id > ${after}
       order by id limit ${limit}`.execute(sql)
     return rows
   }
+  let moved = 0
   for await (const page of pages(PAGE, 0, read, ({ id }) => id))
-    for (const row of page) if (await rewriteValue(sql, sealed, row, keys)) moved += 1
+    for (const { id, value } of page) {
+      const place: Place = `${name}:${id}:${column}`
+      const text = openOrSkip(value, place, keys)
+      if (text === undefined) continue
+      const cells =
+        // with the hash of the address, which is under the same key
+        name === 'leads'
+          ? sealBorrower(id, JSON.parse(text) as Borrower, keys)
+          : { [column]: seal(text, place, keys) }
+      const set = Object.entries(cells).map(([cell, its]) => raw`${raw.ref(cell)} = ${its}`)
+      const { numAffectedRows } = await raw`update ${raw.table(name)} set ${raw.join(set)}
+        where ${raw.ref(row)} = ${id} and ${raw.ref(column)} = ${value}`.execute(sql)
+      moved += Number(numAffectedRows)
+    }
   return moved
-}
-
-async function rewriteValue(
-  sql: Sql,
-  { table: name, id: row, column }: SealedColumn,
-  { id, value }: SealedValue,
-  keys: readonly Buffer[],
-): Promise<boolean> {
-  const place: Place = `${name}:${id}:${column}`
-  const text = openOrSkip(value, place, keys)
-  if (text === undefined) return false
-  const cells = Object.entries(
-    // with the hash of the address, which is under the same key
-    name === 'leads'
-      ? sealBorrower(id, JSON.parse(text) as Borrower, keys)
-      : { [column]: seal(text, place, keys) },
-  )
-  const set = raw.join(cells.map(([cell, sealed]) => raw`${raw.ref(cell)} = ${sealed}`))
-  const { numAffectedRows } = await raw`update ${raw.table(name)} set ${set}
-    where ${raw.ref(row)} = ${id} and ${raw.ref(column)} = ${value}`.execute(sql)
-  return numAffectedRows !== 0n
 }
 
 function openOrSkip(value: string, place: Place, keys: readonly Buffer[]): string | undefined {

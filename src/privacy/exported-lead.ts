@@ -74,10 +74,14 @@ export async function findExport({ sql, encryptionKeys, leadId, partnerId }: Exp
       closing: { closed_at: lead.closed_at, reason: lead.close_reason, erased_at: lead.erased_at },
       ...(isStaff && { hold }),
       workflow: { workflow_id: referralId(leadId), started_at: lead.workflow_started_at },
-      idempotency_keys: await keysOf(snapshot, leadId),
+      idempotency_keys: await snapshot
+        .selectFrom('idempotency_keys')
+        .select(['key', 'created_at'])
+        .where('lead_id', '=', leadId)
+        .execute(),
       events: await eventsOf(snapshot, leadId),
       deliveries: await deliveriesOf(snapshot, leadId),
-      actions: await actionsOn(snapshot, leadId, partnerId === undefined),
+      actions: await actionsOn(snapshot, leadId, isStaff),
     }
   })
 }
@@ -92,11 +96,6 @@ function onWire(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(onWire)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, onWire(each)]))
-}
-
-async function keysOf(sql: Sql, leadId: number) {
-  const keys = sql.selectFrom('idempotency_keys').select(['key', 'created_at'])
-  return keys.where('lead_id', '=', leadId).execute()
 }
 
 async function eventsOf(sql: Sql, leadId: number) {

@@ -16,6 +16,16 @@ interface Retained {
   days: keyof Limits | number
   /** Which rows; all by default. */
   only?: RawBuilder<unknown>
+  /** How, in batches that answer how many rows each was; by default, rows are deleted. */
+  remove?: (old: Old) => AsyncGenerator<number>
+}
+
+interface Old {
+  sql: Sql
+  days: number
+  each: Retained
+  /** The erasure log. */
+  logFile: string | undefined
 }
 
 /** What is removed when it is old, in this order. The audit is kept for good. */
@@ -26,6 +36,7 @@ export const retained = {
     at: 'closed_at',
     days: 'RETENTION_LEADS_DAYS',
     only: raw`erased_at is null and held_at is null`,
+    remove: eraseOld,
   },
   /** Emptied of what the endpoint answered. */
   attempts: {
@@ -33,6 +44,7 @@ export const retained = {
     at: 'started_at',
     days: 'RETENTION_ATTEMPTS_DAYS',
     only: raw`(response_headers is not null or response_body is not null)`,
+    remove: emptyAttempts,
   },
   /** For as long as partners are promised the stored answer. */
   idempotency_keys: { table: 'idempotency_keys', at: 'created_at', days: 1 },
@@ -72,20 +84,16 @@ export interface Removal {
  * @returns how many rows it removed; `undefined` if the class is kept forever.
  */
 export async function removeOld({ sql, config, signal }: Removal, name: RetainedName) {
-  const days = limitOf(retained[name], config)
+  const each: Retained = retained[name]
+  const { remove = deleteRows } = each
+  const days = limitOf(each, config)
   if (days === null) return undefined
   // PostgreSQL's clock decides what is old, and what is removed is gone
   if (Math.abs(await clockAheadSeconds(sql)) > MOST_APART_SECONDS)
     throw new Error('this machine’s clock and PostgreSQL’s are minutes apart: correct the one that is wrong')
-  const batches = {
-    leads: () => eraseOld(sql, days, config.ERASURE_LOG),
-    attempts: () => emptyAttempts(sql, days),
-  }
   let total = 0
   let began = performance.now()
-  for await (const removed of name in batches
-    ? batches[name as 'leads']()
-    : deleteRows(sql, retained[name], days)) {
+  for await (const removed of remove({ sql, days, each, logFile: config.ERASURE_LOG })) {
     total += removed
     if (signal?.aborted) break
     await delay(Math.max(PAUSE_MS, performance.now() - began), undefined, { signal }).catch(() => {})
@@ -97,7 +105,7 @@ export async function removeOld({ sql, config, signal }: Removal, name: Retained
 /** A batch holds its locks for a tenth of a second. A lead has about ten webhooks with their attempts. */
 const SIZES = { leads: 100, rows: 500, attempts: 2000 }
 
-async function* deleteRows(sql: Sql, each: Retained, days: number): AsyncGenerator<number> {
+async function* deleteRows({ sql, days, each }: Old): AsyncGenerator<number> {
   const table = raw.table(each.table)
   for (let removed = SIZES.rows; removed === SIZES.rows; yield removed) {
     // a request that takes an expired Idempotency-Key anew has locked it, and keeps it
@@ -110,8 +118,8 @@ async function* deleteRows(sql: Sql, each: Retained, days: number): AsyncGenerat
   }
 }
 
-async function* eraseOld(sql: Sql, days: number, logFile: string | undefined): AsyncGenerator<number> {
-  const old = sql.selectFrom('leads').select('id').where(isOld(retained.leads, days))
+async function* eraseOld({ sql, days, each, logFile }: Old): AsyncGenerator<number> {
+  const old = sql.selectFrom('leads').select('id').where(isOld(each, days))
   const oldest = old.orderBy('closed_at').orderBy('id').limit(SIZES.leads)
   for (;;) {
     const ids = (await oldest.execute()).map(({ id }) => id)
@@ -128,7 +136,7 @@ const SKEW_MS = HOUR_MS
  * Goes through all old attempts by their ids, which begin with their time: an index of those that are not empty yet would
  * slow down every webhook.
  */
-async function* emptyAttempts(sql: Sql, days: number): AsyncGenerator<number> {
+async function* emptyAttempts({ sql, days, each }: Old): AsyncGenerator<number> {
   const end = `att_${uuidBeginning(Date.now() - days * DAY_MS - SKEW_MS)}`
   const read = (after: string, limit: number) =>
     sql
@@ -144,7 +152,7 @@ async function* emptyAttempts(sql: Sql, days: number): AsyncGenerator<number> {
       .updateTable('attempts')
       .set({ response_headers: null, response_body: null })
       .where((eb) => eb('id', '=', eb.fn.any(eb.val(page.map(({ id }) => id)))))
-      .where(isOld(retained.attempts, days))
+      .where(isOld(each, days))
       .executeTakeFirstOrThrow()
     yield Number(numUpdatedRows)
   }

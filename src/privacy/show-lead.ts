@@ -15,7 +15,10 @@ export async function exportLead(context: StaffContext, id: number) {
 /** `lead show`: the same to be read. What was ignored and why, its workflow says in the Web UI. */
 export async function showLead(context: StaffContext, id: number) {
   const found = await look(context, id, 'lead.show')
-  const url = urlOf(context, found.workflow.workflow_id)
+  const { config, temporal } = context
+  const ui = config.TEMPORAL_UI_URL?.replace(/\/$/, '')
+  const path = `namespaces/${temporal.namespace}/workflows/${found.workflow.workflow_id}`
+  const url = ui === undefined ? null : `${ui}/${path}`
   return { json: { ...found, url }, text: textOf(found, url) }
 }
 
@@ -28,11 +31,6 @@ async function look(context: StaffContext, id: number, action: string): Promise<
   if (found === undefined) throw noSuchLead(id)
   await context.recordLook({ action, leadId: id, partnerId: found.lead.partner_id })
   return found
-}
-
-function urlOf({ config, temporal }: StaffContext, workflowId: string): string | null {
-  const ui = config.TEMPORAL_UI_URL?.replace(/\/$/, '')
-  return ui === undefined ? null : `${ui}/namespaces/${temporal.namespace}/workflows/${workflowId}`
 }
 
 function textOf(found: LeadExport, url: string | null): string {

@@ -59,11 +59,13 @@ export async function erase(
   if (from !== undefined && lead === undefined && reason === undefined) return eraseFrom(context, from)
   if (from !== undefined || lead === undefined || reason === undefined)
     throw new Refusal('Name a lead with --reason, or the file of an erasure log with --from.')
-  await requireErasable(context, lead)
   const erasing = { by: context.actor, detail: { reason, reference }, logFile: context.config.ERASURE_LOG }
   const [erased] = await eraseLeads(context.sql, [lead], erasing)
-  // if it was erased or held meanwhile, this says so
-  if (erased === undefined) await requireErasable(context, lead)
+  if (erased === undefined) {
+    const { hold_reason, hold_reference } = await requireLead(context.sql, lead)
+    const why = withReference(hold_reason ?? 'released a moment ago', hold_reference)
+    throw new Refusal(`Lead ${lead} is held and cannot be erased: ${why}.`)
+  }
   return { json: { lead_id: lead, outcome: 'erased' }, text: `Erased lead ${lead}.` }
 }
 
@@ -78,13 +80,6 @@ async function eraseFrom(context: StaffContext, file: string): Promise<Answer> {
     }),
     failed: held.length > 0,
   }
-}
-
-/** @throws {Refusal} if it is held, erased already, or not there. */
-async function requireErasable({ sql }: StaffContext, lead: number): Promise<void> {
-  const { hold_reason: reason, hold_reference: reference } = await requireLead(sql, lead)
-  if (reason !== null)
-    throw new Refusal(`Lead ${lead} is held and cannot be erased: ${withReference(reason, reference)}.`)
 }
 
 /** Keeps a lead from being erased; a repeat changes the reason. */
