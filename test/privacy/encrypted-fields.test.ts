@@ -12,35 +12,23 @@ describe('what describes a borrower, in the database', () => {
   let api: Api
   let partner: ApiPartner
   let leadId: number
-  let otherId: number
 
   beforeAll(async () => {
     api = await prepareApi({ encryptionKeys: testKeys })
     partner = await api.addPartner()
-    leadId = await partner.createLead({ notes: 'canary-notes' })
-    otherId = await partner.createLead({ first_name: 'Grace', notes: 'other notes' })
-    for (const lead_id of [leadId, otherId])
-      await partner.post('update-partner-info', { lead_id, branch: `canary-branch-${lead_id}`, office: 'x' })
+    leadId = await partner.createLead()
+    // whose value is put in its place
+    await partner.createLead({ first_name: 'Grace' })
   })
 
-  const rowOf = async (id: number) => {
-    const { rows } = await raw<{
-      row: string
-    }>`select leads::text as row from leads where id = ${id}`.execute(api.sql)
-    return rows[0]?.row ?? ''
-  }
-  const getLead = (lead_id = leadId) => partner.post('get-lead', { lead_id })
+  const getLead = () => partner.post('get-lead', { lead_id: leadId })
   /** Changes what is stored, asks, and puts it back. */
-  async function withStored(set: string, ask = getLead) {
-    const before = await api.sql
-      .selectFrom('leads')
-      .selectAll()
-      .where('id', '=', leadId)
-      .executeTakeFirstOrThrow()
-    const { personal } = before
+  async function withStored(set: string) {
+    const lead = api.sql.selectFrom('leads').select('personal').where('id', '=', leadId)
+    const before = await lead.executeTakeFirstOrThrow()
     await raw`update leads set ${raw.raw(set)} where id = ${leadId}`.execute(api.sql)
-    const answer = await ask()
-    await api.sql.updateTable('leads').set({ personal }).where('id', '=', leadId).execute()
+    const answer = await getLead()
+    await api.sql.updateTable('leads').set(before).where('id', '=', leadId).execute()
     return answer
   }
   const loggedErrors = () =>
@@ -48,18 +36,8 @@ describe('what describes a borrower, in the database', () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ level }) => Number(level) >= 50)
 
-  it('is not readable', async () => {
-    const row = await rowOf(leadId)
-    for (const value of [...Object.values(borrower), 'canary-notes', `canary-branch-${leadId}`])
-      expect(row).not.toContain(value)
-    expect(await partner.readLead(leadId)).toMatchObject({ ...borrower, branch: `canary-branch-${leadId}` })
-  })
-
   it.each([
-    [
-      'another lead’s borrower',
-      `personal = (select personal from leads where id <> leads.id or true order by id desc limit 1)`,
-    ],
+    ['another lead’s borrower', `personal = (select personal from leads order by id desc limit 1)`],
     [
       'a value with one letter changed',
       `personal = overlay(personal placing (case substr(personal, 40, 1) when 'A' then 'B' else 'A' end) from 40)`,
@@ -78,11 +56,6 @@ describe('what describes a borrower, in the database', () => {
     expect(line).not.toHaveProperty('err')
     expect(JSON.stringify(line)).not.toMatch(/eve@|Austin|seal\.ts/)
     expect((await getLead()).status).toBe(200)
-  })
-
-  it('does not stop other changes of the lead', async () => {
-    const update = () => partner.post('update-partner-info', { lead_id: leadId, loan_officer_id: 'y' })
-    expect((await withStored(`personal = 'v1.00000000' || substr(personal, 12)`, update)).status).toBe(200)
   })
 })
 

@@ -147,17 +147,6 @@ describe('staff encryption', () => {
     expect((await read(unknown, lost))?.first_name).toBe(LEAD.first_name)
   })
 
-  it('moves no row that was exchanged with another one', async () => {
-    const [one, other] = [await newLead(), await newLead()]
-    await raw`update leads set personal = (select personal from leads where id = ${other}) where id = ${one}`.execute(
-      sql,
-    )
-    await restartWith(newer, older)
-    expect((await rewrite(context)).json).toMatchObject({
-      left: [{ key: OLD, column: 'leads.personal', values: 1 }],
-    })
-  })
-
   it('goes on where it was interrupted', async () => {
     const leads: number[] = []
     for (let count = 0; count < 5; count += 1) leads.push(await newLead())
