@@ -70,20 +70,20 @@ export const consolePage: FastifyPluginAsync = async (app) => {
   }
   let text: string | undefined
   app.get('/console/service.js', async (_request, reply) => {
-    text ??= describeService(Object.keys(app.swagger().paths ?? {}))
+    text ??= describeService(app.hasRoute({ method: 'POST', url: '/v1/sandbox/use-sink' }))
     return reply.type('text/javascript; charset=utf-8').send(text)
   })
 }
 
-/** What the page has to know of the service, as a module: stated once, in the domain and in the OpenAPI document. */
-function describeService(paths: string[]): string {
+/** What the page has to know of the service, as a module: stated once, in the domain and in the routes. */
+function describeService(hasSinks: boolean): string {
   const table = milestoneNames.map((name) => {
     const { meaning, webhook, once, status } = milestones[name]
     return { name, meaning, webhook, once, status }
   })
   const facts = {
     milestones: table,
-    hasSinks: paths.includes('/sandbox/use-sink'),
+    hasSinks,
     closeReasons: closeReasonNames,
     scorePeriodDays: SCORE_PERIOD_MS / DAY_MS,
     closesAfterDays: LATE_FACTS_MS / DAY_MS,

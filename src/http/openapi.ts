@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import scalar from '@scalar/fastify-api-reference'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
@@ -27,16 +26,14 @@ const tags = [
   { name: 'Service', description: 'The status of the service.' },
 ]
 
-/** What the document says beside the routes. */
-const baseOf = (environment: Environment) => ({
+/** The whole document; `paths` are those of the routes. */
+const documentOf = (environment: Environment, paths: object) => ({
   openapi: '3.1.0',
   info: {
     title: 'Partner Referral Service',
     version: '1.0.0',
     description: describeGuides(),
   },
-  servers: [{ url: '/v1', description: 'The environment that serves this document: sandbox or production.' }],
-  tags: tags.filter(({ name }) => environment === 'sandbox' || name !== 'Sandbox'),
   components: {
     securitySchemes: {
       serviceKey: {
@@ -47,27 +44,33 @@ const baseOf = (environment: Environment) => ({
           '`Service-Key <API_KEY>`, with the prefix. To try a request on this page, replace the whole value.',
       },
     },
+    headers: commonHeaders,
+    responses: failureResponses,
+    schemas: namedSchemas(),
   },
+  paths,
+  servers: [{ url: '/v1', description: 'The environment that serves this document: sandbox or production.' }],
+  tags: tags.filter(({ name }) => environment === 'sandbox' || name !== 'Sandbox'),
   security: [{ serviceKey: [] }],
   webhooks,
 })
 
 /** GET /v1/openapi.json: the routes and their schemas in OpenAPI 3.1. GET /docs/: the reference for people. */
 export async function describeApi(app: FastifyInstance, environment: Environment): Promise<void> {
+  const paths: Record<string, object> = {}
+  app.addHook('onRoute', ({ url, method, schema }) => {
+    if (schema?.openapi && method !== 'HEAD')
+      paths[url.replace(/^\/v1/, '')] = { [String(method).toLowerCase()]: schema.openapi }
+  })
   let text: string | undefined
   app.get('/v1/openapi.json', {
     onRequest: (request) => app.limitAddress(request),
     handler: async (_request, reply) => {
-      text ??= JSON.stringify(app.swagger())
+      text ??= JSON.stringify(documentOf(environment, paths))
       return reply.type('application/json; charset=utf-8').send(text)
     },
   })
   serveGuides(app)
-  await app.register(swagger, {
-    openapi: baseOf(environment) as FastifyDynamicSwaggerOptions['openapi'] & object,
-    transform: ({ schema, url }) => ({ schema: schema?.openapi ?? { hide: true }, url }),
-    transformObject: (found) => complete(found as object as Found),
-  })
   const nonce = randomBytes(16).toString('base64')
   const policy = policyOf(nonce)
   await app.register(scalar, {
@@ -80,23 +83,6 @@ export async function describeApi(app: FastifyInstance, environment: Environment
       },
     },
   })
-}
-
-interface Found {
-  openapiObject: {
-    paths: Record<string, Record<string, { 'x-parts'?: object }>>
-    components: object
-  }
-}
-
-/** Puts the parts of each operation in their place, and what they refer to. */
-function complete({ openapiObject: document }: Found) {
-  for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
-    Object.assign(operation, operation['x-parts'])
-    delete operation['x-parts']
-  }
-  const named = { headers: commonHeaders, responses: failureResponses, schemas: namedSchemas() }
-  return { ...document, components: { ...document.components, ...named } }
 }
 
 /** All schemas that have an id, by their ids. A schema of a response has no defaults, so input says what both hold. */

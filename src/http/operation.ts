@@ -127,15 +127,9 @@ function sharedOr(errors: readonly ApiError[]): object {
 
 declare module 'fastify' {
   interface FastifySchema {
-    /** A route without it is not in the OpenAPI document. */
-    openapi?: Described
+    /** The route's operation in the OpenAPI document, which has none without it. */
+    openapi?: object
   }
-}
-
-/** What OpenAPI says about a route: texts as @fastify/swagger takes them, and what it has no place for. */
-interface Described {
-  operationId: string
-  'x-parts': { parameters?: object[]; requestBody?: object; responses: object }
 }
 
 interface Operation<Body, Response> {
@@ -160,7 +154,6 @@ interface Operation<Body, Response> {
 
 /** The schema of a route with all that OpenAPI says about it. Its body and its response are named after it. */
 export function operation<Response extends z.ZodType, Body extends z.ZodType | undefined = undefined>({
-  parameters,
   body,
   bodyExamples = {},
   response,
@@ -172,15 +165,12 @@ export function operation<Response extends z.ZodType, Body extends z.ZodType | u
 }: Operation<Body, Response>) {
   const name = texts.operationId.replace(/^./, (first) => first.toUpperCase())
   const [request, answer] = [`${name}Request`, `${name}Response`]
-  const openapi: Described = {
+  const openapi = {
     ...texts,
-    'x-parts': {
-      ...(parameters && { parameters }),
-      ...(body && { requestBody: { required: true, content: jsonOf(request, bodyExamples) } }),
-      responses: {
-        200: responseOf(responseDescription, answer, responseExamples, responseHeaders),
-        ...failuresOf(errors, body !== undefined),
-      },
+    ...(body && { requestBody: { required: true, content: jsonOf(request, bodyExamples) } }),
+    responses: {
+      200: responseOf(responseDescription, answer, responseExamples, responseHeaders),
+      ...failuresOf(errors, body !== undefined),
     },
   }
   return {
