@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { instant, oneOf } from './database/columns.ts'
+import { instant } from './database/columns.ts'
 import { jsonb, pages, type Sql } from './database/sql.ts'
 
 /** `failed`: nothing was done, or not all of it; `unknown`: it may have been done, since no answer came. */
@@ -30,23 +30,6 @@ export const AuditEntry = defineEntity({
     /** The login that PostgreSQL checked, whatever the actor’s name; no grant lets a session write it. */
     databaseUser: p.text().defaultRaw('session_user'),
   },
-  checks: [
-    { name: 'audit_outcome_check', expression: oneOf('outcome', auditOutcomes) },
-    {
-      name: 'audit_begun_check',
-      expression:
-        "case outcome when 'begun' then begun_id is null when 'done' then true else begun_id is not null end",
-    },
-  ],
-  uniques: [{ name: 'audit_begun_id_unique', properties: ['begunId'] }],
-  indexes: [
-    { name: 'audit_at_index', properties: ['at'] },
-    { name: 'audit_partner_id_index', properties: ['partnerId', 'at'] },
-    {
-      name: 'audit_lead_id_index',
-      expression: 'create index audit_lead_id_index on audit (lead_id, id) where lead_id is not null',
-    },
-  ],
 })
 
 /** An action by staff, or by a partner on its own endpoint. `detail` holds ids, settings and counts, never secrets or personal data. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { defineEntity, p } from '@mikro-orm/core'
 import { sql as raw } from 'kysely'
-import { type Environment, environments } from '../values.ts'
-import { instant, oneOf } from './columns.ts'
+import { type Environment } from '../values.ts'
+import { instant } from './columns.ts'
 import type { Sql } from './sql.ts'
 
 /** Whose record this database holds: its one row is made once and stays. */
@@ -16,13 +16,6 @@ export const Deployment = defineEntity({
     /** In seconds since 2026; staff raise it after PostgreSQL came back with less than it had. */
     epoch: p.integer(),
   },
-  checks: [{ name: 'deployment_environment_check', expression: oneOf('environment', environments) }],
-  indexes: [
-    {
-      name: 'deployment_only_one_index',
-      expression: 'create unique index deployment_only_one_index on deployment ((true))',
-    },
-  ],
 })
 
 /** Epochs count seconds, the first one too, so that one that the record forgot is not given again. */

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { Migrator } from '@mikro-orm/migrations'
-import { defineConfig, type InferKyselyDB, MikroORM, UnderscoreNamingStrategy } from '@mikro-orm/postgresql'
+import { defineConfig, type InferKyselyDB, MikroORM } from '@mikro-orm/postgresql'
 import type { Generated } from 'kysely'
 import { AuditEntry } from '../audit.ts'
 import { Attempt } from '../deliveries/attempt.ts'
@@ -91,10 +91,8 @@ function parseValues({ options: { types } }: PostgresPool): void {
 
 /** Uses in this process after which a statement gets a name. */
 const USES = 5
-/** PostgreSQL keeps each of them, with its plan, for each connection. */
-const MOST_NAMES = 100
-/** Texts whose uses are counted; beyond them, all are counted anew. */
-const MOST_COUNTED = 1000
+/** Texts that may get one, the first that are used. PostgreSQL keeps each, with its plan, for each connection. */
+const MOST_TEXTS = 200
 /** A statement of whole rows: once their table gets another column, PostgreSQL refuses it by the name that it has. */
 const WHOLE_ROWS = /"\.\*|select \*/
 
@@ -103,22 +101,18 @@ const WHOLE_ROWS = /"\.\*|select \*/
  * a quarter of the processor time of a request.
  */
 function nameStatements(pool: PostgresPool): void {
-  const uses = new Map<string, number>()
-  const names = new Map<string, string>()
+  const known = new Map<string, { name: string; uses: number }>()
   function nameOf(text: string): string | undefined {
-    const known = names.get(text)
-    if (known !== undefined || names.size === MOST_NAMES) return known
-    if (uses.size === MOST_COUNTED) uses.clear()
-    const count = (uses.get(text) ?? 0) + 1
-    uses.set(text, count)
-    if (count === USES) names.set(text, `s${names.size}`)
-    return names.get(text)
+    const found = known.get(text) ?? { name: `s${known.size}`, uses: 0 }
+    if (found.uses === 0 && (known.size === MOST_TEXTS || WHOLE_ROWS.test(text))) return undefined
+    known.set(text, found)
+    found.uses += 1
+    return found.uses >= USES ? found.name : undefined
   }
   pool.on('connect', (client) => {
     const query = client.query.bind(client)
     client.query = (text, values, ...rest) => {
-      const isNameable = typeof text === 'string' && Array.isArray(values) && !WHOLE_ROWS.test(text)
-      const name = isNameable ? nameOf(text) : undefined
+      const name = typeof text === 'string' && Array.isArray(values) ? nameOf(text) : undefined
       return name === undefined ? query(text, values, ...rest) : query({ name, text, values }, ...rest)
     }
   })
@@ -149,16 +143,6 @@ async function requireRecovered(client: { query: (text: string) => Promise<{ row
   if (rows.length > 0) throw Object.assign(new Error('PostgreSQL is still recovering'), { code: '57P03' })
 }
 
-/** PostgreSQL's own names of foreign keys and unique constraints, so that the migration need not name them. */
-class ConstraintNames extends UnderscoreNamingStrategy {
-  override indexName(...constraint: Parameters<UnderscoreNamingStrategy['indexName']>) {
-    return super
-      .indexName(...constraint)
-      .replace(/_foreign$/, '_fkey')
-      .replace(/_unique$/, '_key')
-  }
-}
-
 /** Connects lazily: the first query opens the first connection. `connections` is the most that it opens. */
 export async function connect(
   databaseUrl: string,
@@ -170,12 +154,11 @@ export async function connect(
     clientUrl: databaseUrl,
     entities: [...entities],
     extensions: [Migrator],
-    namingStrategy: ConstraintNames,
     forceUtcTimezone: true,
     // a database that is not there is an error, and nobody's first query waits for the question
     ensureDatabase: false,
     migrations: { path: `${import.meta.dirname}/migrations`, snapshot: false, silent: true },
-    // they are in the migrations alone
+    // these, keys, checks and indexes are in the migration alone
     schemaGenerator: { ignoreTriggers: true, ignoreRoutines: true },
     pool: { min: 0, max: connections },
     driverOptions: {

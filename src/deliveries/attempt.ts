@@ -1,12 +1,11 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { sql as raw } from 'kysely'
-import { instant, oneOf } from '../database/columns.ts'
+import { instant } from '../database/columns.ts'
 import type { Sql } from '../database/sql.ts'
 import type { EndpointPauser } from '../endpoints/endpoint-state.ts'
 import { isLiveSecret, openSecrets, type StoredSecret } from '../endpoints/secrets.ts'
-import { LeadEvent } from '../leads/lead-event.ts'
 import { newUuid } from '../values.ts'
-import { type AttemptTrigger, attemptTriggers } from './delivery-states.ts'
+import { type AttemptTrigger } from './delivery-states.ts'
 
 /** One HTTP request of a delivery, written before it is sent and completed after. */
 export const Attempt = defineEntity({
@@ -15,7 +14,7 @@ export const Attempt = defineEntity({
   properties: {
     /** `att_<uuidv7>` */
     id: p.text().primary(),
-    event: () => p.manyToOne(LeadEvent).deleteRule('restrict'),
+    eventId: p.text(),
     /** Its event's, which has the foreign key: a second one would lock the partner's row for every attempt. */
     partnerId: p.integer(),
     /** 1 for the delivery's first. */
@@ -38,9 +37,6 @@ export const Attempt = defineEntity({
     signature: p.text().nullable(),
     nextAttemptAt: instant().nullable(),
   },
-  checks: [{ name: 'attempts_trigger_check', expression: oneOf('trigger', attemptTriggers) }],
-  uniques: [{ name: 'attempts_number_unique', properties: ['event', 'number'] }],
-  indexes: [{ name: 'attempts_partner_id_index', properties: ['partnerId', 'id'] }],
 })
 
 /** Events as a table, to which the attempts of each are joined. */

@@ -1,21 +1,18 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { sql as raw } from 'kysely'
-import { instant, oneOf } from '../database/columns.ts'
+import { instant } from '../database/columns.ts'
 import type { Sql } from '../database/sql.ts'
-import { LeadEvent } from '../leads/lead-event.ts'
-import { Lead } from '../leads/lead.ts'
-import { Partner } from '../partners/partner.ts'
 import { HOUR_MS } from '../values.ts'
-import { type DeliveryState, deliveryStates, LEASE_MS } from './delivery-states.ts'
+import { type DeliveryState, LEASE_MS } from './delivery-states.ts'
 
 /** One event to the partner's endpoint; its attempts are its HTTP requests. */
 export const Delivery = defineEntity({
   name: 'Delivery',
   tableName: 'deliveries',
   properties: {
-    event: () => p.oneToOne(LeadEvent).owner().primary().deleteRule('restrict'),
-    lead: () => p.manyToOne(Lead).deleteRule('restrict'),
-    partner: () => p.manyToOne(Partner).deleteRule('restrict'),
+    eventId: p.text().primary(),
+    leadId: p.integer(),
+    partnerId: p.integer(),
     sequence: p.integer(),
     /** The request body, byte for byte the same on every attempt. */
     body: p.text(),
@@ -40,20 +37,6 @@ export const Delivery = defineEntity({
     /** The partner's request that caused the event; null for what happened without one. */
     requestId: p.uuid().nullable(),
   },
-  checks: [
-    { name: 'deliveries_state_check', expression: oneOf('state', deliveryStates) },
-    { name: 'deliveries_sequence_check', expression: 'sequence >= 1 and failures >= 0' },
-    { name: 'deliveries_settled_check', expression: "(state = 'pending') = (settled_at is null)" },
-    { name: 'deliveries_lease_check', expression: '(lease is null) = (leased_until is null)' },
-  ],
-  uniques: [{ name: 'deliveries_sequence_unique', properties: ['lead', 'sequence'] }],
-  indexes: [
-    { name: 'deliveries_state_index', properties: ['state', 'partner', 'event'] },
-    {
-      name: 'deliveries_open_index',
-      expression: `create index deliveries_open_index on deliveries (partner_id, next_attempt_at) where state = 'pending'`,
-    },
-  ],
 })
 
 /** What a new lease writes: only its holder, an attempt, sends and settles the delivery. */

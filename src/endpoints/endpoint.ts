@@ -1,14 +1,11 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { type Expression, sql as raw } from 'kysely'
-import { instant, oneOf } from '../database/columns.ts'
+import { instant } from '../database/columns.ts'
 import type { Sql } from '../database/sql.ts'
-import { Partner } from '../partners/partner.ts'
 import type { Certification } from './certification-checks.ts'
 import {
   type EndpointPauser,
-  endpointPausers,
   type EndpointState,
-  endpointStates,
   type EndpointTransition,
   endpointTransitions,
 } from './endpoint-state.ts'
@@ -18,7 +15,7 @@ export const Endpoint = defineEntity({
   name: 'Endpoint',
   tableName: 'endpoints',
   properties: {
-    partner: () => p.oneToOne(Partner).owner().primary().deleteRule('restrict'),
+    partnerId: p.integer().primary().autoincrement(false),
     url: p.text().nullable(),
     state: p.text().$type<EndpointState>(),
     reason: p.text().nullable(),
@@ -50,12 +47,6 @@ export const Endpoint = defineEntity({
     previousSecret: p.integer().nullable(),
     previousUntil: instant().nullable(),
   },
-  checks: [
-    { name: 'endpoints_state_check', expression: oneOf('state', endpointStates) },
-    { name: 'endpoints_paused_by_check', expression: oneOf('paused_by', endpointPausers) },
-    { name: 'endpoints_paused_check', expression: "(state = 'paused') = (paused_by is not null)" },
-    { name: 'endpoints_url_check', expression: "url is not null or state = 'paused'" },
-  ],
 })
 
 /** By name: a prepared `*` fails once a migration has added a column. */

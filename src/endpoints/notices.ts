@@ -2,7 +2,6 @@ import { defineEntity, p } from '@mikro-orm/core'
 import { sql as raw } from 'kysely'
 import { instant } from '../database/columns.ts'
 import type { Sql } from '../database/sql.ts'
-import { Partner } from '../partners/partner.ts'
 import type { MailKind } from './endpoint-state.ts'
 import { openDeliveries } from './endpoint.ts'
 
@@ -15,7 +14,7 @@ export const Notice = defineEntity({
   tableName: 'notices',
   properties: {
     id: p.integer().primary().generated('by default as identity'),
-    partner: () => p.manyToOne(Partner).deleteRule('restrict').index(),
+    partnerId: p.integer(),
     kind: p.text().$type<MailKind>(),
     owedAt: instant().defaultRaw('clock_timestamp()'),
     /** The event whose webhook fails. */

@@ -3,14 +3,13 @@ import { sql as raw } from 'kysely'
 import { instant } from '../database/columns.ts'
 import { nextId, type Sql } from '../database/sql.ts'
 import { open, type Place, type SealAt, SealError } from '../seal.ts'
-import { Partner } from '../partners/partner.ts'
 
 export const EndpointSecret = defineEntity({
   name: 'EndpointSecret',
   tableName: 'endpoint_secrets',
   properties: {
     id: p.integer().primary().generated('by default as identity'),
-    partner: () => p.manyToOne(Partner).deleteRule('restrict').index(),
+    partnerId: p.integer(),
     /** Sealed. */
     ciphertext: p.text(),
     createdAt: instant().defaultRaw('now()'),

@@ -4,8 +4,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, sql as raw } from 'kysely'
 import { instant } from '../database/columns.ts'
 import type { Sql } from '../database/sql.ts'
-import { Lead } from '../leads/lead.ts'
-import { Partner } from '../partners/partner.ts'
 import { open, type Place } from '../seal.ts'
 import { IDEMPOTENCY_KEY, type KeyedCall, storedKey } from '../values.ts'
 import { ApiError, invalidRequest } from './errors.ts'
@@ -15,22 +13,18 @@ export const IdempotencyKey = defineEntity({
   name: 'IdempotencyKey',
   tableName: 'idempotency_keys',
   properties: {
-    partner: () => p.manyToOne(Partner).primary().deleteRule('restrict'),
+    partnerId: p.integer().primary(),
     /** Of all calls but create-lead, with the call before it. */
     key: p.text().primary(),
     /** Sealed for create-lead, whose body tells of a borrower. */
     requestHash: p.text(),
     response: p.text(),
     /** The lead that create-lead made; its erasure deletes the key. */
-    lead: () => p.manyToOne(Lead).deleteRule('restrict').nullable(),
+    leadId: p.integer().nullable(),
     /** Where the signing secret is sealed that belongs to the answer: no second copy of it is made. */
     secretAt: p.text().nullable(),
     createdAt: instant().defaultRaw('now()'),
   },
-  indexes: [
-    { name: 'idempotency_keys_created_at_index', properties: ['createdAt'] },
-    { name: 'idempotency_keys_lead_id_index', properties: ['lead'] },
-  ],
 })
 
 /** A request with an `Idempotency-Key`. */

@@ -1,33 +1,19 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { sql as raw } from 'kysely'
-import { instant, like, oneOf } from '../database/columns.ts'
+import { instant } from '../database/columns.ts'
 import { compiledOnce, type Sql } from '../database/sql.ts'
-import { Partner } from '../partners/partner.ts'
 import { addressHash, open, seal } from '../seal.ts'
 import type { requiredFields } from './lead-fields.ts'
-import { type MilestoneName, statuses } from './milestones.ts'
-import {
-  type AnyCloseReason,
-  anyCloseReasonNames,
-  type HoldReason,
-  holdReasonNames,
-  type MailRefusal,
-  mailRefusals,
-  REFERENCE,
-} from './reasons.ts'
+import type { MilestoneName } from './milestones.ts'
+import type { AnyCloseReason, HoldReason, MailRefusal } from './reasons.ts'
 import type { MilestoneItem } from './referral-state.ts'
-
-const partialIndex = (name: string, columns: string, where: string) => ({
-  name,
-  expression: `create index ${name} on leads (${columns}) where ${where}`,
-})
 
 export const Lead = defineEntity({
   name: 'Lead',
   tableName: 'leads',
   properties: {
     id: p.integer().primary().generated('by default as identity'),
-    partner: () => p.manyToOne(Partner).deleteRule('restrict'),
+    partnerId: p.integer(),
     partnerLeadId: p.text().nullable(),
     /** Name, email address, phone number, notes and metadata, sealed as one; null once they are erased. */
     personal: p.text().nullable(),
@@ -63,41 +49,6 @@ export const Lead = defineEntity({
     /** When the record was restored, until the lead's workflow has read it. */
     restoredAt: instant().nullable(),
   },
-  checks: [
-    { name: 'leads_status_check', expression: oneOf('status', statuses) },
-    { name: 'leads_clock_offset_check', expression: 'clock_offset >= 0' },
-    { name: 'leads_counters_check', expression: 'next_position >= 1 and next_sequence >= 1' },
-    { name: 'leads_personal_check', expression: 'personal is not null or erased_at is not null' },
-    { name: 'leads_held_check', expression: '(held_at is null) = (hold_reason is null)' },
-    { name: 'leads_closed_check', expression: '(closed_at is null) = (close_reason is null)' },
-    { name: 'leads_onboarding_refused_check', expression: oneOf('onboarding_refused', mailRefusals) },
-    { name: 'leads_close_reason_check', expression: oneOf('close_reason', anyCloseReasonNames) },
-    { name: 'leads_hold_reason_check', expression: oneOf('hold_reason', holdReasonNames) },
-    {
-      name: 'leads_hold_reference_check',
-      expression: `hold_reference is null or held_at is not null and ${like('hold_reference', REFERENCE)}`,
-    },
-  ],
-  indexes: [
-    { name: 'leads_partner_id_index', properties: ['partner', 'id'] },
-    { name: 'leads_status_index', properties: ['partner', 'status', 'id'] },
-    // by which a lead is found by the whole of it or by its beginning
-    partialIndex(
-      'leads_partner_lead_id_prefix_index',
-      'partner_id, partner_lead_id text_pattern_ops, id',
-      'partner_lead_id is not null',
-    ),
-    partialIndex('leads_restored_index', 'id', 'restored_at is not null'),
-    partialIndex('leads_email_hash_index', 'email_hash, partner_id, id', 'email_hash is not null'),
-    partialIndex(
-      'leads_ended_index',
-      'closed_at, id',
-      'closed_at is not null and erased_at is null and held_at is null',
-    ),
-    partialIndex('leads_open_index', 'partner_id, id', 'closed_at is null'),
-    partialIndex('leads_closed_index', 'partner_id, id', 'closed_at is not null'),
-    partialIndex('leads_unstarted_index', 'created_at', 'workflow_started_at is null'),
-  ],
 })
 
 /**

@@ -53,7 +53,6 @@ const namesOf = <Name extends string>(reasons: Readonly<Record<Name, string>>) =
 export const closeReasonNames = namesOf(closeReasons)
 export const anyCloseReasonNames = namesOf({ ...closeReasons, ...serviceCloseReasons })
 export const erasureReasonNames = namesOf(erasureReasons)
-export const holdReasonNames = namesOf(holdReasons)
 
 /** Why a borrower gets no onboarding mail. `address_limit`: the address got as many as an address may. */
 export const mailRefusals = ['address_limit'] as const

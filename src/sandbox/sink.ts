@@ -1,16 +1,15 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant } from '../database/columns.ts'
 import { ApiError } from '../http/errors.ts'
-import { Partner } from '../partners/partner.ts'
 
 /** A sandbox endpoint of ours that a partner uses as its own, and how it answers. */
 export const Sink = defineEntity({
   name: 'Sink',
   tableName: 'sinks',
   properties: {
-    partner: () => p.oneToOne(Partner).owner().primary().deleteRule('restrict'),
+    partnerId: p.integer().primary().autoincrement(false),
     /** The last part of its URL. */
-    token: p.text().unique(),
+    token: p.text(),
     /** What it answers to a webhook with a valid signature. */
     status: p.integer().default(200),
     /** For how many more webhooks, after which it answers as usual; null for all. */
@@ -26,7 +25,7 @@ export const SinkWebhook = defineEntity({
   tableName: 'sink_webhooks',
   properties: {
     id: p.integer().primary().generated('by default as identity'),
-    partner: () => p.manyToOne(Partner).deleteRule('restrict'),
+    partnerId: p.integer(),
     receivedAt: instant().defaultRaw('clock_timestamp()'),
     webhookId: p.text(),
     headers: p.json<Record<string, string>>(),
@@ -35,7 +34,6 @@ export const SinkWebhook = defineEntity({
     problem: p.text().nullable(),
     status: p.integer(),
   },
-  indexes: [{ name: 'sink_webhooks_partner_index', properties: ['partner', 'id'] }],
 })
 
 /** How a sink answers that was told nothing else, or no longer. */

@@ -106,6 +106,7 @@ create table leads (
 );
 create index leads_partner_id_index on leads (partner_id, id);
 create index leads_status_index on leads (partner_id, status, id);
+-- a lead is found by the whole of it or by its beginning
 create index leads_partner_lead_id_prefix_index on leads (partner_id, partner_lead_id text_pattern_ops, id)
   where partner_lead_id is not null;
 -- so that a rare prefix is told from a frequent one
@@ -298,7 +299,7 @@ create index sink_webhooks_partner_index on sink_webhooks (partner_id, id);
 
 /**
  * Everything that the database has: a file for each noun, with its tables, indexes, functions and triggers. The entities say
- * what the columns mean. Like every migration it stays as it is, and so imports nothing that may change.
+ * what the columns mean; keys, checks and indexes stand here alone. Like every migration it stays as it is, and so imports nothing that may change.
  */
 export class Migration20261127000000_initial extends Migration {
   override up(): void {
