@@ -44,8 +44,13 @@ import { IDLE_IN_TRANSACTION_MS, type Patience } from './database/orm.ts'
 import { webhookBody, type WebhookFacts } from './webhooks/body.ts'
 import type { ObserveRequest } from './observe/process-metrics.ts'
 
-/** What the process gives the API beside what its routes work with. */
-interface HttpDependencies {
+/** What the process gives the API: what its routes work with, and what its server needs. */
+export interface AppDependencies
+  extends
+    EndpointSettings,
+    ErasureDependencies,
+    Pick<SandboxOptions, 'sandbox'>,
+    Omit<RouteDependencies, 'webhookBody'> {
   /** Whether the database is migrated, can be decrypted and belongs to this deployment. Until then, nothing is served from it. */
   isDatabaseReady: () => Promise<boolean>
   log: Logger
@@ -59,14 +64,6 @@ interface HttpDependencies {
   trustProxy?: string
 }
 
-export type AppDependencies = HttpDependencies &
-  EndpointSettings &
-  ErasureDependencies &
-  Pick<SandboxOptions, 'sandbox'> &
-  Omit<RouteDependencies, 'webhookBody'>
-
-type Options = AppDependencies & RouteDependencies
-
 /** If PostgreSQL is slow or down, partners get SERVICE_UNAVAILABLE within two seconds. */
 export const apiPatience: Patience = {
   connectMs: 1000,
@@ -76,10 +73,10 @@ export const apiPatience: Patience = {
   idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
 }
 
-type Routes = (FastifyPluginAsyncZod<Options> | FastifyPluginAsync<Options>)[]
+type Options = AppDependencies & RouteDependencies
 
 /** The routes for partners with a key, in the order in which the reference shows them. */
-const routesWithKey: Routes = [
+const routesWithKey: (FastifyPluginAsyncZod<Options> | FastifyPluginAsync<Options>)[] = [
   createLead,
   getLead,
   getEvents,
@@ -98,12 +95,6 @@ const routesWithKey: Routes = [
   exportLead,
   eraseLead,
   sandboxRoutes,
-]
-
-const routesWithoutKey: Routes = [
-  // the first is the specification's
-  ping,
-  sinks,
 ]
 
 /** The API, with the one list of its plugins. It does not listen yet. */
@@ -130,7 +121,8 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   }
   await app.register(
     async (v1) => {
-      for (const route of routesWithoutKey) await v1.register(route, options)
+      await v1.register(ping, options)
+      await v1.register(sinks, options)
       await v1.register(async (keyed) => {
         keyed.addHook('onRequest', (request) => keyed.authenticate(request))
         keyed.addHook('preHandler', (request) => keyed.authenticateAgain(request))

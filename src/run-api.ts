@@ -31,7 +31,7 @@ import { referralId } from './temporal/names.ts'
 import { OtherDeployment } from './temporal/namespace-guard.ts'
 import { unreachable } from './temporal/outage.ts'
 
-export interface ApiSettings {
+interface ApiSettings {
   config: Config<'api'>
   temporal: TemporalSettings
   build: Build
@@ -82,9 +82,7 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
   })
   app.server.on('drop', countRefusedConnection)
 
-  /** Aborted by the first call of `stop`; `hurry` by one that does not let it wait. */
-  const draining = new AbortController()
-  const hurry = new AbortController()
+  let stopping: Promise<void> | undefined
   /** Why no process can serve partners now. */
   const findSharedFault = async () =>
     (await isDatabaseReady().then(sayUnusable, databaseRemedy)) ?? findDatabaseFault(sql)
@@ -93,7 +91,7 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
    * all, and a partner should get our 503 with Retry-After, not an error of a balancer that has nobody left.
    */
   const findFault = async () =>
-    draining.signal.aborted ? 'it is stopping' : isDatabaseReady().then(sayUnusable, databaseRemedy)
+    stopping ? 'it is stopping' : isDatabaseReady().then(sayUnusable, databaseRemedy)
 
   registerProcess(registry, {
     build,
@@ -105,15 +103,15 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
   const health = await startHealthServer(config, { findFault, findSharedFault, registry })
   // a wrong setting would show only as leads that get no workflow
   retryFor(() => reachTemporal(client).then(guard), START_MS).catch((error: unknown) => {
-    if (!draining.signal.aborted)
+    if (stopping === undefined)
       log.warn(`${unreachable(temporal, error)}. Leads are taken meanwhile, and their workflows start later.`)
   })
   await listen(app, config)
 
-  let stopping: Promise<void> | undefined
+  /** Aborted by what does not let it wait. */
+  const hurry = new AbortController()
   /** Unready at once, it takes requests until balancers have noticed. Then it finishes those in flight. */
   const drainAndClose = async () => {
-    draining.abort()
     log.info({ drain_seconds: config.DRAIN_SECONDS }, 'API is stopping')
     app.drain()
     await delay(config.DRAIN_SECONDS * 1000, undefined, { signal: hurry.signal }).catch(() => undefined)
@@ -122,7 +120,7 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
     await Promise.all([health.close(), client.connection.close(), orm.close()])
   }
   const stop = async (isHurried: boolean) => {
-    if (isHurried || draining.signal.aborted) hurry.abort()
+    if (isHurried || stopping !== undefined) hurry.abort()
     stopping ??= drainAndClose()
     await stopping
   }
