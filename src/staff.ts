@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { hostname, userInfo } from 'node:os'
 import { processEnvironment } from './config.ts'
 import { runningSandbox } from './embedded/run.ts'
 import { carryOut } from './staff/program.ts'
@@ -13,8 +12,6 @@ process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
 
 await carryOut(process.argv.slice(2), {
   environment: processEnvironment(),
-  osUser: userName(),
-  host: hostname(),
   runningSandbox,
   write: async (text) => {
     if (!process.stdout.write(text)) await once(process.stdout, 'drain')
@@ -22,12 +19,3 @@ await carryOut(process.argv.slice(2), {
   writeError: (text) => void process.stderr.write(text),
   endWith: (exitCode) => (process.exitCode = exitCode),
 })
-
-/** A container may run as a user without a name. */
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return `uid ${process.getuid?.() ?? 'unknown'}`
-  }
-}

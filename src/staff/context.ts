@@ -1,3 +1,4 @@
+import { hostname, userInfo } from 'node:os'
 import { type ActingFrom, type AuditedAction, recordAudit } from '../audit.ts'
 import type { Config, TemporalSettings } from '../config.ts'
 import { remembered, requireDeployment } from '../database/deployment.ts'
@@ -51,9 +52,10 @@ export type Run = <Args extends unknown[]>(
 /**
  * Connects to nothing before it is used.
  *
- * @param actor who acts, for the audit.
+ * @param name who acts, for the audit.
  */
-export async function openContext(config: Config<'staff'>, temporal: TemporalSettings, actor: Actor) {
+export async function openContext(config: Config<'staff'>, temporal: TemporalSettings, name: string) {
+  const actor: Actor = { name, osUser: userName(), host: hostname() }
   const orm = await connect(config.DATABASE_URL, backgroundPatience, { connections: CONNECTIONS })
   const sql = sqlOf(orm)
   /** The deployment's id; rejects when the database is of the other environment. */
@@ -65,6 +67,8 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     return { given, ...(await compareKeys(sql, given)) }
   }
   const referrals = createReferrals({ client, sql, callLimitMs: TEMPORAL_LIMIT_MS })
+  const auditedIn = (its: Sql) => async (action: AuditedAction) =>
+    void (await recordAudit(its, actor, { ...action, outcome: 'done' }))
   return {
     config,
     sql,
@@ -95,17 +99,23 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     change: async <Result>(work: (change: Change) => Promise<Result>): Promise<Result> =>
       orm.em.fork().transactional(async (em) => {
         const trx = sqlOf({ em })
-        const audit = async (action: AuditedAction) =>
-          void (await recordAudit(trx, actor, { ...action, outcome: 'done' }))
-        return work({ em, sql: trx, audit })
+        return work({ em, sql: trx, audit: auditedIn(trx) })
       }),
     /** Runs `work` that takes more than one transaction, between two audit rows. */
     act: <Result>(action: AuditedAction, work: () => Promise<Acted<Result>>): Promise<Result> =>
       betweenAuditRows(sql, actor, action, work),
     /** Notes in the audit that staff looked at borrowers, before they are shown. */
-    recordLook: async (action: AuditedAction): Promise<void> =>
-      void (await recordAudit(sql, actor, { ...action, outcome: 'done' })),
+    recordLook: auditedIn(sql),
     close: async () => void (await Promise.all([client.connection.close(), orm.close()])),
+  }
+}
+
+/** A container may run as a user without a name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`
   }
 }
 

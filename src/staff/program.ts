@@ -71,9 +71,6 @@ const NO_DEPLOYMENT =
 /** Where a command line was typed. */
 export interface Terminal {
   environment: NodeJS.ProcessEnv
-  /** Who typed it, by the names of the machine. */
-  osUser: string
-  host: string
   /** The environment variables that lead to the sandbox that runs there; none if none does. */
   runningSandbox?: () => Promise<Record<string, string>>
   write: Write
@@ -83,7 +80,7 @@ export interface Terminal {
 
 /** Carries out what was typed after `npm run staff --`. */
 export async function carryOut(args: readonly string[], terminal: Terminal): Promise<void> {
-  const { write, writeError, endWith, osUser, host } = terminal
+  const { write, writeError, endWith } = terminal
   const fail = (message: string) => {
     writeError(`${message}\n`)
     endWith(1)
@@ -96,7 +93,7 @@ export async function carryOut(args: readonly string[], terminal: Terminal): Pro
       const { config, temporal } = await settingsOf(terminal)
       const name = as ?? config.STAFF_NAME
       if (name === undefined) throw new Refusal(WHO)
-      const context = await openContext(config, temporal, { name, osUser, host })
+      const context = await openContext(config, temporal, name)
       try {
         const remedy = await otherSchema(context.sql)
         if (remedy !== undefined) throw new Refusal(remedy)

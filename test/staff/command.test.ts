@@ -4,7 +4,7 @@ import { CommanderError } from 'commander'
 import { beginRun } from '../../src/embedded/run.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { openDatabase } from '../support/open-database.ts'
-import { auditOf, contextOf, misuse, staff, staffProcess, staffUnread, withoutTemporal } from './context.ts'
+import { auditOf, contextOf, misuse, staff, staffProcess, withoutTemporal } from './context.ts'
 
 const oneLine = expect.stringMatching(/^[^\n]+\n$/)
 
@@ -20,12 +20,8 @@ describe('the staff command', () => {
     const added = await staff({ ...environment, STAFF_NAME: 'Ada' }, adding)
     expect(added).toEqual({ code: 0, stdout: expect.any(String), stderr: '' })
     const { partner_id: partner } = JSON.parse(added.stdout)
-    const issued = await staff({ ...environment, STAFF_NAME: 'Ada' }, [
-      '--json',
-      'key',
-      'issue',
-      `${partner}`,
-    ])
+    const issuing = ['--json', 'key', 'issue', `${partner}`]
+    const issued = await staff({ ...environment, STAFF_NAME: 'Ada' }, issuing)
     expect(JSON.parse(issued.stdout)).toEqual({
       partner_id: partner,
       key_id: expect.any(Number),
@@ -57,16 +53,11 @@ describe('the staff command', () => {
   })
 
   it('wants to know who acts, also of who only looks', async () => {
-    for (const args of [
-      ['partner', 'list'],
-      ['partner', 'add', 'Acme'],
-    ]) {
-      expect(await staff({ ...environment, STAFF_NAME: '' }, args)).toEqual({
-        code: 1,
-        stdout: '',
-        stderr: 'Say who you are, for the audit: export STAFF_NAME=ada with your name, or add --as ada.\n',
-      })
-    }
+    expect(await staff({ ...environment, STAFF_NAME: '' }, ['partner', 'list'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'Say who you are, for the audit: export STAFF_NAME=ada with your name, or add --as ada.\n',
+    })
   })
 
   it('helps at every level, without a database', async () => {
@@ -129,11 +120,12 @@ describe('the staff command', () => {
     const folder = temporaryFolder()
     const tellOthers = await beginRun(path.join(folder, '.data'))
     tellOthers(environment)
-    const { code, stdout } = await staffProcess({}, ['partner', 'list'], folder)
+    const { code, stdout } = await staffProcess({}, ['partner', 'list'], { cwd: folder })
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('First Lender') })
   })
 
   it('ends quietly when its reader goes away, as head does', async () => {
-    expect(await staffUnread(environment, ['audit', 'export'])).toEqual({ code: 0, stderr: '' })
+    const unread = await staffProcess(environment, ['audit', 'export'], { isRead: false })
+    expect(unread).toEqual({ code: 0, stdout: '', stderr: '' })
   })
 })

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { hostname, userInfo } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { readConfig, readTemporal } from '../../src/config.ts'
@@ -16,29 +15,11 @@ const root = path.join(import.meta.dirname, '../..')
 const AWAY = '127.0.0.1:1'
 const SOON_MS = 200
 
-function spawnStaff(environment: Record<string, string>, args: string[], cwd = root) {
-  return spawn(process.execPath, [...preload, path.join(root, 'src/staff.ts'), ...args], {
-    cwd,
-    env: { PATH: process.env.PATH, STAFF_NAME: 'tester', ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-}
-
-/** Runs the command with a reader that goes away before the first byte: its exit code, and what it writes to stderr. */
-export async function staffUnread(environment: Record<string, string>, args: string[]) {
-  const child = spawnStaff(environment, args)
-  child.stdout.destroy()
-  const [[code], stderr] = await Promise.all([once(child, 'exit') as Promise<[number]>, text(child.stderr)])
-  return { code, stderr }
-}
-
 /** Carries out the command as a process of its own does, in this one, which saves most of what it takes. */
 export async function staff(environment: Record<string, string>, args: string[]) {
   const written = { code: 0, stdout: '', stderr: '' }
   await commandLine(args, {
     environment: { STAFF_NAME: 'tester', ...environment },
-    osUser: userInfo().username,
-    host: hostname(),
     write: async (part) => void (written.stdout += part),
     writeError: (part) => void (written.stderr += part),
     endWith: (code) => void (written.code = code),
@@ -46,12 +27,21 @@ export async function staff(environment: Record<string, string>, args: string[])
   return written
 }
 
-/** Runs the command as `npm run staff` does, in `cwd`. */
-export async function staffProcess(environment: Record<string, string>, args: string[], cwd = root) {
-  const child = spawnStaff(environment, args, cwd)
+/** Runs the command as `npm run staff` does, in `cwd`; unread, its reader goes away before the first byte. */
+export async function staffProcess(
+  environment: Record<string, string>,
+  args: string[],
+  { cwd = root, isRead = true },
+) {
+  const child = spawn(process.execPath, [...preload, path.join(root, 'src/staff.ts'), ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, STAFF_NAME: 'tester', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  if (!isRead) child.stdout.destroy()
   const [[code], stdout, stderr] = await Promise.all([
     once(child, 'exit') as Promise<[number]>,
-    text(child.stdout),
+    isRead ? text(child.stdout) : '',
     text(child.stderr),
   ])
   return { code, stdout, stderr }
@@ -84,11 +74,7 @@ export async function carryOut(environment: Record<string, string>, commands: st
 /** The context that the commands work with, for calling them as functions. */
 export async function contextOf(environment: Record<string, string>): Promise<StaffContext> {
   const config = readConfig('staff', {}, environment)
-  const context = await openContext(config, readTemporal(config, environment), {
-    name: 'tester',
-    osUser: 'test',
-    host: 'localhost',
-  })
+  const context = await openContext(config, readTemporal(config, environment), 'tester')
   atEnd(context.close)
   if (context.temporal.address === AWAY) hasten(context)
   return context
