@@ -13,28 +13,24 @@ export function isUnwelcomed({ mailed, recordChanged }: Journey): boolean {
  * does not succeed at once is left to `deliverNext` and to an activity for the email: neither waits for the other.
  */
 export async function welcome(journey: Journey): Promise<void> {
-  const { state, phases } = journey
+  const { phases, state } = journey
+  const { leadId, partnerId, seen } = state
   if (state.next === 1) {
     phases.webhooks = 'welcoming'
     try {
-      await welcomeWithWebhook(journey)
+      const summary = 'send webhook 1, lead_received, and the onboarding email'
+      const answer = await welcomeLead.executeWithOptions({ summary }, [leadId, partnerId])
+      applySent(journey, answer)
+      journey.mailed = answer.mailed
+      // once: a lead that has begun to play it has more than its first milestone
+      if (answer.scenario !== undefined && seen.length === 1)
+        journey.scenario ??= { name: answer.scenario, key: 'address', step: 0 }
     } finally {
       phases.webhooks = 'idle'
     }
     publish(journey)
   }
   if (!journey.mailed) await mail(journey)
-}
-
-async function welcomeWithWebhook(journey: Journey): Promise<void> {
-  const { leadId, partnerId, seen } = journey.state
-  const summary = 'send webhook 1, lead_received, and the onboarding email'
-  const answer = await welcomeLead.executeWithOptions({ summary }, [leadId, partnerId])
-  applySent(journey, answer)
-  journey.mailed = answer.mailed
-  // once: a lead that has begun to play it has more than its first milestone
-  if (answer.scenario !== undefined && seen.length === 1)
-    journey.scenario ??= { name: answer.scenario, key: 'address', step: 0 }
 }
 
 async function mail(journey: Journey): Promise<void> {

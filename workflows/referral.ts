@@ -82,12 +82,11 @@ async function run(journey: Journey): Promise<string> {
   void work.run(async () => {
     for (const coroutine of coroutines) void forever(journey, coroutine)
   })
-  let over: boolean
-  do {
-    await condition(() => isOver(journey) || isTimeToContinue(journey))
-    // a coroutine that woke in the same round may have changed that
-    over = isOver(journey)
-  } while (!over && !isTimeToContinue(journey))
+  const hasEnded = () => isOver(journey) || isTimeToContinue(journey)
+  // a coroutine that woke in the same round may have changed that
+  do await condition(hasEnded)
+  while (!hasEnded())
+  const over = isOver(journey)
   await end(work)
   if (!over) return makeContinueAsNewFunc<typeof referral>()(stateOf(journey), carriedOf(journey))
   journey.phases.lead = 'over'

@@ -1,55 +1,40 @@
-import { sql as raw } from 'kysely'
+import { type RawBuilder, sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
 import { countedOf, isLeased } from '../deliveries/delivery.ts'
 import { unknownLead } from '../http/errors.ts'
 import type { InHistory } from '../leads/event-payloads.ts'
 import { openBorrower, ownsLead } from '../leads/lead.ts'
-import { endOf } from '../leads/score-dates.ts'
+import { LATE_FACTS_MS } from '../leads/score-dates.ts'
 import { formatTimestamp } from '../values.ts'
 import type { Happened } from './advance-clock.ts'
 import type { ClockMark, LeadClock } from './lead-clock.ts'
 import { type ScenarioName, scenarioOfEmail } from './scenarios.ts'
 
 const counted = countedOf('d', 'e')
+/** A moment in milliseconds. */
+const ms = (at: RawBuilder<unknown>) => raw`floor(extract(epoch from ${at}) * 1000)::float8`
+const ahead = raw`clock_offset * interval '1 second'`
+const readyAt = raw`(
+  select created_at from lead_events where lead_id = leads.id and dedupe_key = 'mortgage_ready'
+)`
 
 /** A lead's clock according to the record, in one statement; `undefined` if there is no such lead, or it is erased. */
 export async function readClock(sql: Sql, leadId: number): Promise<LeadClock | undefined> {
-  const { rows } = await raw<ClockRow>`
-    select status, clock_offset * 1000::float8 as offset, closed_at is not null as "isClosed", anchor_at as anchor,
-      clock_timestamp() + clock_offset * interval '1 second' as now, clock_timestamp()::text as at,
-      next_position - 1 as position,
-      (select coalesce(max(score_period), 0) + 1 from lead_events where lead_id = leads.id) as period,
-      (select created_at from lead_events where lead_id = leads.id and dedupe_key = 'mortgage_ready') as "readyAt",
-      open.failures, open.next + clock_offset * interval '1 second' as next
+  const { rows } = await raw<LeadClock>`
+    select id as "leadId", status, clock_offset * 1000::float8 as offset, closed_at is not null as "isClosed",
+      ${ms(raw`clock_timestamp() + ${ahead}`)} as now, ${ms(raw`anchor_at`)} as anchor,
+      ${ms(readyAt)} + ${raw.lit(LATE_FACTS_MS)} as "endsAt",
+      (select coalesce(max(score_period), 0) + 1 from lead_events where lead_id = leads.id) as period, open,
+      json_build_object('at', clock_timestamp()::text, 'position', next_position - 1,
+        'isClosed', closed_at is not null) as mark
     from leads left join lateral (
-      select e.state, ${counted.failures} as failures,
-        case when not ${isLeased} then ${counted.nextAttemptAt} end as next
+      select e.state, json_build_object('failures', ${counted.failures},
+        'nextAttemptAt', case when not ${isLeased} then ${ms(raw`${counted.nextAttemptAt} + ${ahead}`)} end) as open
       from deliveries d join endpoints e on e.partner_id = d.partner_id
       where d.lead_id = leads.id and d.state = 'pending' order by sequence limit 1
-    ) open on open.state <> 'paused'
-    where leads.id = ${leadId} and erased_at is null`.execute(sql)
-  const [row] = rows
-  if (row === undefined) return undefined
-  const { now, anchor, readyAt, at, position, failures, next, ...clock } = row
-  return {
-    ...clock,
-    leadId,
-    now: now.getTime(),
-    anchor: anchor?.getTime() ?? null,
-    endsAt: endOf(readyAt),
-    open: failures === null ? null : { failures, nextAttemptAt: next?.getTime() ?? null },
-    mark: { at, position, isClosed: row.isClosed },
-  }
-}
-
-interface ClockRow extends Pick<LeadClock, 'status' | 'offset' | 'isClosed' | 'period'> {
-  anchor: Date | null
-  now: Date
-  at: string
-  position: number
-  readyAt: Date | null
-  failures: number | null
-  next: Date | null
+    ) first on first.state <> 'paused'
+    where id = ${leadId} and erased_at is null`.execute(sql)
+  return rows[0]
 }
 
 /** @throws {ApiError} if the partner has no such lead, or it is erased. */
