@@ -117,9 +117,10 @@ describe('what becomes of milestones', () => {
     expect(events.map((event) => event.requestId)).toEqual([requestId, null, null, null, null])
   })
 
-  test('only a score update carries its gains', () => {
+  test('only a score update carries gains, and nothing beside them', () => {
     const sent = [
-      { ...item('score_update', 'a'), gains },
+      // whatever handed it on
+      { ...item('score_update', 'a'), gains: { ...gains, ssn: '078-05-1120' } },
       { ...item('contract_signed'), gains },
       item('score_update', 'b'),
     ]

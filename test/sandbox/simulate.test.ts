@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { mockGains } from '../../src/leads/event-payloads.ts'
 import { leadsOf } from '../support/leads.ts'
 import { prepareService } from '../support/service.ts'
 import { type SharedService, sharedService } from '../support/shared-service.ts'
@@ -97,16 +96,6 @@ describe('simulate-event', () => {
     expect(rows.map(({ position }) => position)).toEqual(Array.from({ length: 51 }, (_, index) => index + 1))
     expect(rows.slice(1).map(({ event_name }) => ({ event_name }))).toEqual(events)
     expect(data.events.filter(({ sequence }) => sequence === null)).toHaveLength(25)
-  })
-
-  it('makes up gains that depend on the lead and the number of the score update alone', async () => {
-    const lead = await partner.createLead()
-    const first = await partner.simulate(lead, { event_name: 'score_update' })
-    const several = await partner.simulate(lead, {
-      events: [{ event_name: 'score_update', event_payload: GAINS }, { event_name: 'score_update' }],
-    })
-    const payloads = [...first.data.events, ...several.data.events].map((event) => event.event_payload)
-    expect(payloads).toEqual([mockGains(lead, 1), GAINS, mockGains(lead, 3)])
   })
 
   it('records a request with the same Idempotency-Key once, however often it comes', async () => {

@@ -79,6 +79,29 @@ describe('what arrives at a sink', () => {
     await until(async () => (await signed('{}')).status === 200)
   })
 
+  it('is answered as set-sink says, as often as it says, late, and with why', async () => {
+    await partner.post('sandbox/set-sink', { status: 503, times: 2, delay_ms: 300 })
+    const began = performance.now()
+    const { status, body } = await signed('{}')
+    expect(performance.now() - began).toBeGreaterThanOrEqual(299)
+    const answer = 'Refused with 503, as set-sink told this sink.'
+    expect([status, body]).toEqual([503, { success: false, verified: true, answer }])
+    expect((await partner.post('sandbox/get-sink', {})).body.data).toMatchObject({ status: 503, times: 1 })
+    expect([(await signed('{}')).status, (await signed('{}')).status]).toEqual([503, 200])
+    const usual = { status: 200, times: null, delay_ms: 0 }
+    expect((await partner.post('sandbox/get-sink', {})).body.data).toMatchObject(usual)
+    expect((await kept()).map((each) => each.status)).toEqual([200, 503, 503])
+  })
+
+  it('is answered 200 again once use-sink is called again, which changes nothing else', async () => {
+    const row = api.sql.selectFrom('endpoints').select('revision').where('partner_id', '=', partner.id)
+    const before = await row.executeTakeFirst()
+    await partner.post('sandbox/set-sink', { status: 500 })
+    await partner.post('sandbox/use-sink', {})
+    expect(await row.executeTakeFirst()).toEqual(before)
+    expect((await signed('{}')).status).toBe(200)
+  })
+
   it('comes no more while staff paused the endpoint: asking for the sink again changes nothing', async () => {
     const read = api.sql.selectFrom('endpoints').select(['url', 'state']).where('partner_id', '=', partner.id)
     await pauseEndpoint(api.sql, partner.id)

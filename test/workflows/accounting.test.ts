@@ -13,11 +13,12 @@ describe('whatever is sent to a lead', () => {
     fixture = await sharedFixture()
   })
 
-  const settled = (leadId: number, received: number) =>
+  const settled = (leadId: number, received?: number) =>
     until(async () => {
       const state = await fixture.view(leadId)
-      return state.signals.received === received && state.waiting === 0 && state
+      return state.signals.received === (received ?? state.signals.received) && state.waiting === 0 && state
     })
+
   it('is accounted for, whatever it is named and carries, and a good signal after it is recorded', async () => {
     const name = fc.oneof(
       fc.constantFrom(
@@ -48,10 +49,7 @@ describe('whatever is sent to a lead', () => {
           (await fixture.service.referrals.record(leadId, { name: 'contract_signed' })) ?? {}
         // accepted, where the record is to be read first
         expect(outcome).toMatch(/^(recorded|repeated|accepted)$/)
-        const { signals } = await until(async () => {
-          const state = await fixture.view(leadId)
-          return state.waiting === 0 && state
-        })
+        const { signals } = await settled(leadId)
         const { received, recorded, repeated, refused, notUnderstood } = signals
         expect(recorded + repeated + refused + notUnderstood).toBe(received)
         const { events } = await fixture.handleOf(leadId).fetchHistory()
@@ -74,6 +72,9 @@ describe('whatever is sent to a lead', () => {
     })
     await expect(update('secret')).rejects.not.toMatchObject({
       cause: { message: expect.stringContaining('secret') },
+    })
+    await expect(update({ name: 'score_update', event_payload: { ssn: 1 } })).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/^score_update: its payload is not well-formed.*recorded\.$/) },
     })
     // PostgreSQL takes no such text
     const chat = { name: 'client_engaged_in_chat' }

@@ -67,4 +67,12 @@ describe('what a simulation asks for', () => {
     for (const id of [null, 1, '', 'Ada Miller', `${requestId}\n`, requestId.toUpperCase()])
       expect(isSimulation({ ...simulation, request_id: id })).toBe(false)
   })
+
+  it.each([[gains, true] as const, [{ ...gains, ssn: '078-05-1120' }, false] as const])(
+    'may have gains and nothing beside them: %j',
+    (given, expected) => {
+      const events = [{ name: 'score_update', gains: given }]
+      expect(isSimulation({ ...simulation, events })).toBe(expected)
+    },
+  )
 })

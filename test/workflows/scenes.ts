@@ -34,6 +34,8 @@ export interface Fixture {
   handleOf: (leadId: number, runId?: string) => WorkflowHandle
   /** What the workflow says of its lead. */
   view: (leadId: number) => Promise<ReferralView>
+  /** What operators read in the Web UI. */
+  details: (leadId: number) => Promise<string>
   send: (leadId: number, name: string, argument?: unknown) => Promise<unknown>
   arrived: (leadId: number, count: number) => Promise<unknown>
   advance: (leadId: number, days: number) => Promise<unknown>
@@ -52,6 +54,10 @@ function fixtureOf(service: Service, partner: TestPartner): Fixture {
     leads,
     handleOf,
     view: (leadId) => handleOf(leadId).query<ReferralView>('state'),
+    details: async (leadId) => {
+      const name = '__temporal_workflow_metadata'
+      return (await handleOf(leadId).query<{ currentDetails: string }>(name)).currentDetails
+    },
     send,
     arrived: (leadId, count) => partner.endpoint.until(() => leads.arrivals(leadId).length >= count),
     async advance(leadId, days) {
