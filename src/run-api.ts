@@ -26,10 +26,10 @@ import { startHealthServer } from './observe/health.ts'
 import { createApiMetrics, registerProcess } from './observe/process-metrics.ts'
 import { createSandbox } from './sandbox/routes.ts'
 import { lackingKeys } from './seal.ts'
+import { unreachable } from './temporal/away.ts'
 import { createTemporalClient, reachTemporal } from './temporal/client.ts'
 import { referralId } from './temporal/names.ts'
 import { OtherDeployment } from './temporal/namespace-guard.ts'
-import { unreachable } from './temporal/outage.ts'
 
 interface ApiSettings {
   config: Config<'api'>

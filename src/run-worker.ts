@@ -19,11 +19,10 @@ import { startHealthServer } from './observe/health.ts'
 import { registerProcess, registerUp } from './observe/process-metrics.ts'
 import { countedFailures, createWorkerMetrics, registerBacklog } from './observe/worker-metrics.ts'
 import { lackingKeys } from './seal.ts'
-import { isPolling } from './temporal/away.ts'
+import { isPolling, unreachable } from './temporal/away.ts'
 import { createTemporalClient, reachTemporal } from './temporal/client.ts'
 import { TASK_QUEUE } from './temporal/names.ts'
 import { OtherDeployment, watchNamespace } from './temporal/namespace-guard.ts'
-import { setUpNamespace, unreachable, unusableNamespace } from './temporal/outage.ts'
 import { keepSchedules, schedules } from './temporal/schedules.ts'
 import { missingSearchAttributes } from './temporal/search-attributes.ts'
 import { deliveriesWorkerOptions, scoresWorkerOptions, workerOptions } from './temporal/worker-options.ts'
@@ -134,14 +133,19 @@ async function connectToServers(config: Config<'worker'>, temporal: TemporalSett
   )
   const { client, guard } = createTemporalClient(temporal, { deployment: async () => deploymentId, log })
   const { namespace } = temporal
-  try {
+  const setUp = 'Run npm run setup-temporal, or set TEMPORAL_NAMESPACE'
+  const requireNamespace = async () => {
     const missing = (await missingSearchAttributes(client.connection, namespace)).join(', ')
-    if (missing !== '')
-      fail(`Temporal’s namespace ${namespace} has no search attribute ${missing}. ${setUpNamespace}`)
-    await guard()
-  } catch (error) {
-    fail(error instanceof OtherDeployment ? error.message : unusableNamespace(namespace, error))
+    if (missing !== '') fail(`Temporal’s namespace ${namespace} has no search attribute ${missing}. ${setUp}`)
+    await guard().catch((error: unknown) => {
+      if (error instanceof OtherDeployment) fail(error.message)
+      throw error
+    })
   }
+  // on a busy machine, Temporal may take longer than one call waits
+  await retryFor(requireNamespace, patienceMs).catch((error: unknown) =>
+    fail(`Temporal’s namespace ${namespace} cannot be used: ${reasonOf(error)}. ${setUp}`),
+  )
   return { connection, orm, sql, client, guard, deploymentId }
 }
 

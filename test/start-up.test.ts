@@ -15,6 +15,7 @@ import { LEAD, leadsOf } from './support/leads.ts'
 import { type Entry, runToEnd, type ServiceProcess } from './support/processes.ts'
 import { holdRow } from './support/row-lock.ts'
 import { prepareService, type Service, type TestPartner } from './support/service.ts'
+import { temporalProxy } from './support/temporal-proxy.ts'
 import { createDatabase, dropDatabase, withDatabase } from './support/template-database.ts'
 import { until } from './support/until.ts'
 import { whileBusy } from './support/while-busy.ts'
@@ -203,5 +204,14 @@ describe('a worker', () => {
     expect(await delivery.where('lead_id', '=', leadId).execute()).toEqual([
       { state: 'delivered', failures: 0 },
     ])
+  })
+
+  it('starts though Temporal takes too long to say whose the namespace is', async () => {
+    let asked = 0
+    const busy = await temporalProxy(process.env.TEST_TEMPORAL_ADDRESS ?? '', async (call) => {
+      if (call === 'DescribeNamespace' && ++asked === 1) await new Promise(() => {})
+    })
+    const worker = await service.startWorkerProcess({ TEMPORAL_ADDRESS: busy })
+    expect(await worker.stop()).toBe(0)
   })
 })

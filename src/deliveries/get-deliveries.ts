@@ -17,8 +17,8 @@ import {
   stringMap,
   success,
   webhookSequence,
+  eventName,
 } from '../http/schemas.ts'
-import { eventName } from '../leads/event-schema.ts'
 import { ownsLead } from '../leads/lead.ts'
 import { formatTimestamp } from '../values.ts'
 import { diagnoseStatus } from '../webhooks/diagnosis.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { OptionalField, requiredFields } from '../leads/lead-fields.ts'
-import { statuses } from '../leads/milestones.ts'
+import { milestoneNames, milestones, statuses } from '../leads/milestones.ts'
 import { anyCloseReasonNames, closeReasons, serviceCloseReasons } from '../leads/reasons.ts'
 import { environments } from '../values.ts'
 import { invalidRequest, unknownLead } from './errors.ts'
@@ -106,6 +106,12 @@ export const leadStatus = openEnum(
   'LeadStatus',
   statuses,
   'The furthest milestone reached. New ones may be added.',
+)
+
+export const eventName = openEnum(
+  'EventName',
+  milestoneNames,
+  `A milestone. New ones may be added.\n\n${milestoneNames.map((name) => `- \`${name}\`: ${milestones[name].meaning}`).join('\n')}`,
 )
 
 export const closeReason = openEnum(

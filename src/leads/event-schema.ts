@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type FeedEventName, LARGEST_GAIN, LEAD_CLOSED_EVENT, TIME_REMAINING } from './event-payloads.ts'
 import { type MilestoneName, milestoneNames, milestones } from './milestones.ts'
 import { timestamp } from '../http/fields.ts'
-import { closeReason, discriminated, leadFieldMeanings, openEnum } from '../http/schemas.ts'
+import { closeReason, discriminated, eventName, leadFieldMeanings } from '../http/schemas.ts'
 
 /** Events on the wire: one lead's history, the feed of all leads, exports and webhooks. */
 
@@ -38,12 +38,6 @@ const leadReceivedPayload = z
 const closedPayload = z
   .object({ reason: closeReason })
   .meta({ id: 'LeadClosedPayload', description: 'Why it was closed.' })
-
-export const eventName = openEnum(
-  'EventName',
-  milestoneNames,
-  `A milestone. New ones may be added.\n\n${milestoneNames.map((name) => `- \`${name}\`: ${milestones[name].meaning}`).join('\n')}`,
-)
 
 /** The name of an event that is added later, for readers that know today's only. */
 export const laterName = (known: readonly string[]) =>

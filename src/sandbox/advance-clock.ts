@@ -19,8 +19,8 @@ import {
   success,
   webhookSequence,
   webhookSequenceOrNone,
+  eventName,
 } from '../http/schemas.ts'
-import { eventName } from '../leads/event-schema.ts'
 import { ownsLead } from '../leads/lead.ts'
 import { isUnanswered, refusalOf } from '../leads/referrals.ts'
 import { MINUTE_MS } from '../values.ts'

@@ -4,6 +4,8 @@ import {
   isGrpcDeadlineError,
   isGrpcServiceError,
 } from '@temporalio/client'
+import type { TemporalSettings } from '../config.ts'
+import { reasonOf } from '../fail.ts'
 import { TASK_QUEUE } from './names.ts'
 
 /** Canceled, deadline exceeded, unavailable. */
@@ -23,6 +25,17 @@ export function isTemporalAway(error: unknown): boolean {
  */
 export function isTimeUp(error: unknown): boolean {
   return isGrpcDeadlineError(error) || isGrpcCancelledError(error)
+}
+
+/** What to do about a Temporal that does not answer, in one line: the same in each program that meets it. */
+export function unreachable(
+  { connectionOptions: { address, tls } }: TemporalSettings,
+  error: unknown,
+): string {
+  const spoken = tls
+    ? 'TLS, by TEMPORAL_TLS or a certificate or key for it'
+    : 'plain text, without TEMPORAL_TLS'
+  return `Temporal does not answer at ${address}: start it, or correct TEMPORAL_ADDRESS; it was asked in ${spoken} (${reasonOf(error)})`
 }
 
 const CALL_LIMIT_MS = 2000

@@ -17,32 +17,27 @@ import {
   type NamespaceGuard,
 } from './namespace-guard.ts'
 
-interface Started {
-  workflowType: string
-  options: Pick<CompiledWorkflowOptions, 'workflowId' | 'memo'>
-}
+type Started = Pick<CompiledWorkflowOptions, 'workflowId' | 'memo'>
 
 /** A line in the log for each workflow that the process asks Temporal to start, whatever asks for it. */
 function loggedStarts(log: Pick<Logger, 'info'>): WorkflowClientInterceptor {
-  async function logged<Output>({ workflowType, options }: Started, work: Promise<Output>): Promise<Output> {
-    const tell = (outcome: 'running' | 'failed') => {
-      const { workflowId: workflow_id, memo } = options
-      const about = { lead_id: leadOf(workflow_id), workflow_id, workflow_type: workflowType }
+  async function logged<Output>(workflow_type: string, started: Started, work: Promise<Output>) {
+    const { workflowId: workflow_id, memo } = started
+    let outcome = 'failed'
+    try {
+      const output = await work
+      outcome = 'running'
+      return output
+    } finally {
+      const about = { lead_id: leadOf(workflow_id), workflow_id, workflow_type }
       log.info({ ...about, outcome, request_id: memo?.request_id }, 'start')
     }
-    return work.then(
-      (output) => (tell('running'), output),
-      (error: unknown) => {
-        tell('failed')
-        throw error
-      },
-    )
   }
   return {
-    startWithDetails: async (input, next) => logged(input, next(input)),
-    signalWithStart: async (input, next) => logged(input, next(input)),
-    startUpdateWithStart: async (input, next) =>
-      logged({ ...input, options: input.workflowStartOptions }, next(input)),
+    startWithDetails: (input, next) => logged(input.workflowType, input.options, next(input)),
+    signalWithStart: (input, next) => logged(input.workflowType, input.options, next(input)),
+    startUpdateWithStart: (input, next) =>
+      logged(input.workflowType, input.workflowStartOptions, next(input)),
   }
 }
 

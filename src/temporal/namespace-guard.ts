@@ -1,10 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import {
-  type Connection,
-  isGrpcServiceError,
-  type ScheduleClientInterceptor,
-  type WorkflowClientInterceptor,
-} from '@temporalio/client'
+import { type Connection, isGrpcServiceError, type WorkflowClientInterceptor } from '@temporalio/client'
 import type { Logger } from 'pino'
 import { OTHERS } from './names.ts'
 
@@ -84,24 +79,28 @@ export function createNamespaceGuard(
 ): NamespaceGuard {
   let checkedAt = Number.NEGATIVE_INFINITY
   let checking: Promise<void> | undefined
-  /** What the log has: each state is told once, however many calls meet it. */
-  let told: 'ours' | 'unmarked' | 'lost' = 'ours'
+  let told = ''
+  /** Each line once, however many calls meet it. */
+  const tell = (level: 'warn' | 'error', line: string) => {
+    if (line !== told) log?.[level](line)
+    told = line
+  }
 
   async function check(): Promise<void> {
     const id = await deployment()
     const claim = () => claimNamespace(connection.workflowService, namespace, id)
-    const claimed = connection.withDeadline(Date.now() + CALL_LIMIT_MS, claim)
-    const state = await claimed.catch((error: unknown) => {
-      if (error instanceof OtherDeployment && told !== 'lost') log?.error(error.message)
-      if (error instanceof OtherDeployment) told = 'lost'
+    try {
+      const state = await connection.withDeadline(Date.now() + CALL_LIMIT_MS, claim)
+      if (state === 'unmarked')
+        tell(
+          'warn',
+          `Temporal does not let this service mark the namespace ${namespace} as its own: no other deployment may use it.`,
+        )
+      checkedAt = performance.now()
+    } catch (error) {
+      if (error instanceof OtherDeployment) tell('error', error.message)
       throw error
-    })
-    if (state === 'unmarked' && told !== state)
-      log?.warn(
-        `Temporal does not let this service mark the namespace ${namespace} as its own: no other deployment may use it.`,
-      )
-    told = state
-    checkedAt = performance.now()
+    }
   }
 
   return async () => {
@@ -111,26 +110,18 @@ export function createNamespaceGuard(
   }
 }
 
+const guardedNames = [
+  ...(['startWithDetails', 'signalWithStart', 'signal', 'startUpdate', 'startUpdateWithStart'] as const),
+  ...(['query', 'describe', 'cancel', 'terminate'] as const),
+]
+
 /** Makes every call about a workflow wait for the guard: none reaches another deployment's namespace. */
-export function guardedCalls(guard: NamespaceGuard): {
-  workflow: WorkflowClientInterceptor[]
-  schedule: ScheduleClientInterceptor[]
-} {
+export function guardedCalls(guard: NamespaceGuard) {
   const after = async <Input, Output>(input: Input, next: (input: Input) => Promise<Output>) => {
     await guard()
     return next(input)
   }
-  const workflow = {
-    startWithDetails: after,
-    signalWithStart: after,
-    signal: after,
-    startUpdate: after,
-    startUpdateWithStart: after,
-    query: after,
-    describe: after,
-    cancel: after,
-    terminate: after,
-  }
+  const workflow: WorkflowClientInterceptor = Object.fromEntries(guardedNames.map((name) => [name, after]))
   return { workflow: [workflow], schedule: [{ create: after }] }
 }
 
