@@ -147,38 +147,25 @@ export const EncryptionKey = defineEntity({
  * them is noted as in use: a process seals nothing before, so that one with a wrong key is found out before it does.
  */
 export async function lackingKeys(sql: Sql, keys: readonly Buffer[]): Promise<string | undefined> {
-  const { remedy, unknown } = await compareKeys(sql, keys)
-  if (unknown === undefined) return remedy
+  const [newest] = keys.map(keyId)
+  const known = await keysInUse(sql)
+  if (newest === undefined || known.includes(newest)) return remedyFor(known, keys)
   return sql.transaction().execute(async (trx) => {
     // of two processes that begin with different keys, one finds out
     await takeLock(trx, 'encryption_keys')
-    const again = await compareKeys(trx, keys)
-    if (again.unknown !== undefined) await noteKey(trx, again.unknown)
-    return again.remedy
+    const remedy = remedyFor(await keysInUse(trx), keys)
+    if (remedy === undefined) await noteKey(trx, newest)
+    return remedy
   })
 }
 
-/**
- * What `keys` lack to read all that is sealed, and nothing is noted; otherwise the first of them, if no process seals with
- * it yet.
- */
-export async function compareKeys(
-  sql: Sql,
-  keys: readonly Buffer[],
-): Promise<{ remedy?: string; unknown?: string; isFirst?: boolean }> {
+/** What `keys` lack of those `inUse`, in one line that says what to do; `undefined` if nothing. */
+export function remedyFor(inUse: readonly string[], keys: readonly Buffer[]): string | undefined {
   const ours = keys.map(keyId)
-  const known = await keysInUse(sql)
-  const lacking = known.filter((id) => !ours.includes(id))
-  if (lacking.length > 0) return { remedy: remedyFor(lacking) }
-  const [newest] = ours
-  return newest === undefined || known.includes(newest)
-    ? {}
-    : { unknown: newest, isFirst: known.length === 0 }
-}
-
-function remedyFor(lacking: string[]): string {
-  const keys = lacking.length === 1 ? `the key ${lacking[0]}` : `the keys ${lacking.join(', ')}`
-  return `ENCRYPTION_KEY lacks ${keys}, under which data is stored: add it after the current one, separated by a comma; if it is lost, see “A wrong key” in docs/operations.md`
+  const lacking = inUse.filter((id) => !ours.includes(id))
+  if (lacking.length === 0) return undefined
+  const named = lacking.length === 1 ? `the key ${lacking[0]}` : `the keys ${lacking.join(', ')}`
+  return `ENCRYPTION_KEY lacks ${named}, under which data is stored: add it after the current one, separated by a comma; if it is lost, see “A wrong key” in docs/operations.md`
 }
 
 /** Keys under which values may be sealed. */

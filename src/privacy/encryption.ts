@@ -4,8 +4,7 @@ import { pages, type Sql } from '../database/sql.ts'
 import { type Borrower, sealBorrower } from '../leads/lead.ts'
 import { keyId, keysInUse, open, type Place, retireKeys, seal, SealError } from '../seal.ts'
 import { table } from '../staff/answer.ts'
-import { notYetInUse, type Run, type StaffContext } from '../staff/context.ts'
-import { Refusal } from '../staff/refusal.ts'
+import type { Run, StaffContext } from '../staff/context.ts'
 
 /** Columns with sealed values, and those that name the row in the values' places. */
 const sealedColumns = [
@@ -116,10 +115,9 @@ export async function showKeysInUse({ sql, config }: StaffContext) {
 
 export async function rewrite(context: StaffContext) {
   const { sql } = context
-  const keys = await context.openingKeys()
+  const keys = await context.encryptionKeys()
   const newest = newestOf(keys)
   const needed = await keysInUse(sql)
-  if (needed.length > 0 && !needed.includes(newest)) throw new Refusal(notYetInUse(newest))
   const action = { action: 'encryption.rewrite', detail: { key: newest } }
   const { moved, left } = await context.act(action, async () => {
     let count = 0

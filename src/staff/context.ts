@@ -7,7 +7,7 @@ import { type Em, type Sql, sqlOf } from '../database/sql.ts'
 import { createResender } from '../deliveries/resends.ts'
 import { createEndpointStarter } from '../endpoints/endpoint-workflows.ts'
 import { createReferrals } from '../leads/referrals.ts'
-import { compareKeys, lackingKeys } from '../seal.ts'
+import { keyId, keysInUse, lackingKeys, remedyFor } from '../seal.ts'
 import { createTemporalClient } from '../temporal/client.ts'
 import type { Answer, Printed } from './answer.ts'
 import { failureOf, Refusal } from './refusal.ts'
@@ -38,7 +38,7 @@ const NO_KEY =
   'ENCRYPTION_KEY is not set: this command reads or writes encrypted data. Set it as API and worker have it; see docs/settings.md.'
 
 /** Staff may have a key before the processes do, which could not read what it seals. */
-export const notYetInUse = (key: string) =>
+const notYetInUse = (key: string) =>
   `No API or worker has ${key} as its newest key yet: give it to all of them first, and restart them. See “Rotate the encryption key” in docs/operations.md.`
 
 /** What the commands work with. */
@@ -61,10 +61,12 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
   /** The deployment's id; rejects when the database is of the other environment. */
   const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT))
   const { client, guard } = createTemporalClient(temporal, { deployment })
-  const compared = async () => {
+  const openingKeys = async (): Promise<readonly Buffer[]> => {
     const { ENCRYPTION_KEY: given } = config
     if (given === undefined) throw new Refusal(NO_KEY)
-    return { given, ...(await compareKeys(sql, given)) }
+    const remedy = remedyFor(await keysInUse(sql), given)
+    if (remedy !== undefined) throw new Refusal(remedy)
+    return given
   }
   const referrals = createReferrals({ client, sql, callLimitMs: TEMPORAL_LIMIT_MS })
   const auditedIn = (its: Sql) => async (action: AuditedAction) =>
@@ -82,18 +84,15 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     startEndpoint: createEndpointStarter(client),
     resends: createResender(client, referrals),
     /** To open what is sealed; rejects when a key is missing under which data is stored. */
-    openingKeys: async (): Promise<readonly Buffer[]> => {
-      const { given, remedy } = await compared()
-      if (remedy !== undefined) throw new Refusal(remedy)
-      return given
-    },
+    openingKeys,
     /** To seal, too: rejects unless API and worker have the newest key, or nothing is sealed yet. */
     encryptionKeys: async (): Promise<readonly Buffer[]> => {
-      const { given, unknown, isFirst } = await compared()
-      if (unknown !== undefined && isFirst !== true) throw new Refusal(notYetInUse(unknown))
-      const remedy = await lackingKeys(sql, given)
-      if (remedy !== undefined) throw new Refusal(remedy)
-      return given
+      const keys = await openingKeys()
+      const [newest = ''] = keys.map(keyId)
+      const known = await keysInUse(sql)
+      if (known.length === 0) await lackingKeys(sql, keys)
+      else if (!known.includes(newest)) throw new Refusal(notYetInUse(newest))
+      return keys
     },
     /** Runs `work` in one transaction, which calls nothing but PostgreSQL. */
     change: async <Result>(work: (change: Change) => Promise<Result>): Promise<Result> =>
