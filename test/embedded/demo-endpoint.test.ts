@@ -34,11 +34,10 @@ async function send(text: string, signedWith = secret): Promise<number> {
   return (await fetch(url, { method: 'POST', headers, body: text })).status
 }
 
-test('verifies a webhook, answers 200 and prints it on one line', async () => {
-  expect(await send(body)).toBe(200)
-  expect(lines).toEqual([
-    expect.stringMatching(/^\d\d:\d\d:\d\d {2}contract_signed +lead 7 {2}#2 {2}verified ✓$/),
-  ])
+test.each([secret, replaced])('verifies a webhook, answers 200 and prints it on one line', async (its) => {
+  expect(await send(body, its)).toBe(200)
+  const line = /^\d\d:\d\d:\d\d {2}contract_signed +lead 7 {2}#2 {2}verified ✓$/
+  expect(lines).toEqual([expect.stringMatching(line)])
 })
 
 test('answers 400 to a forged one and says why', async () => {
@@ -51,9 +50,4 @@ test('goes on after a request that is no webhook', async () => {
   expect(await send('null')).toBe(200)
   expect(await send(body)).toBe(200)
   expect(lines).toHaveLength(3)
-})
-
-test('verifies with a secret that the partner has asked for since', async () => {
-  expect(await send(body, replaced)).toBe(200)
-  expect(lines[0]).toContain('verified ✓')
 })
