@@ -1,10 +1,12 @@
 import { defineEntity, p } from '@mikro-orm/core'
+import { sql as raw } from 'kysely'
 import {
   type ClosedPayload,
   type EventPayload,
   type FeedEventName,
   type InHistory,
 } from './event-payloads.ts'
+import { TIMED_KEY } from './referral-state.ts'
 import { instant } from '../database/columns.ts'
 import type { Sql } from '../database/sql.ts'
 
@@ -22,8 +24,6 @@ export const LeadEvent = defineEntity({
     eventName: p.text().$type<FeedEventName>(),
     eventPayload: p.json<EventPayload | ClosedPayload>().nullable(),
     dedupeKey: p.text(),
-    /** Of a score update of the timer's. */
-    scorePeriod: p.integer().nullable(),
     createdAt: instant(),
     /** The order in which events became visible, for readers that follow all leads. */
     txid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()'),
@@ -31,6 +31,11 @@ export const LeadEvent = defineEntity({
     epoch: p.integer().defaultRaw('current_epoch()'),
   },
 })
+
+/** The period of the timer's latest score update among a query's events; `null` if there is none. */
+export const lastPeriod = raw<
+  number | null
+>`max(substring(dedupe_key from ${raw.lit(`^${TIMED_KEY}(\\d+)$`)})::int)`
 
 /** Events by their ids, with the place of each among the lead's webhooks. */
 export async function findRecorded(sql: Sql, eventIds: string[]) {

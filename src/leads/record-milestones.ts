@@ -74,7 +74,6 @@ function rowsOf(
       event_name: event.name,
       event_payload: jsonb(event.payload),
       dedupe_key: event.dedupeKey,
-      score_period: event.scorePeriod,
       created_at: event.createdAt,
     })),
     deliveries: events.flatMap(({ eventId, name, payload, createdAt, sequence, requestId }) => {

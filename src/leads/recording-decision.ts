@@ -5,7 +5,6 @@ import {
   isMocked,
   isTimed,
   type MilestoneItem,
-  periodOf,
   type RecordedItem,
   type RecordingOutcome,
 } from './referral-state.ts'
@@ -43,8 +42,6 @@ export interface NewEvent {
   eventId: string
   name: MilestoneName
   dedupeKey: string
-  /** Of a score update of the timer's. */
-  scorePeriod: number | null
   payload: EventPayload
   createdAt: Date
   position: number
@@ -121,7 +118,6 @@ function place(
     eventId,
     name,
     dedupeKey,
-    scorePeriod: periodOf({ dedupeKey }),
     // what is recorded stays, whatever handed it on
     payload: takesPayload(name) ? (parseScoreGains(gains) ?? null) : null,
     createdAt: latest(lead.lastEventAt, at === undefined ? now : new Date(at)),

@@ -91,19 +91,14 @@ export interface MilestoneItem {
 export const isMocked = ({ simulated, name, gains }: MilestoneItem) =>
   simulated === true && name === 'score_update' && gains === undefined
 
-const TIMED_KEY = 'score_update#'
+/** How the keys of the timer's score updates begin. */
+export const TIMED_KEY = 'score_update#'
 
-/** The key of a score update of the timer's. */
 export const scoreUpdateKey = (period: number) => `${TIMED_KEY}${period}`
 
 /** The timer's score updates; every other milestone was sent. */
 export function isTimed({ dedupeKey }: Pick<MilestoneItem, 'dedupeKey'>): boolean {
   return dedupeKey.startsWith(TIMED_KEY)
-}
-
-/** The period of a score update of the timer's; `null` for every other milestone. */
-export function periodOf(item: Pick<MilestoneItem, 'dedupeKey'>): number | null {
-  return isTimed(item) ? Number(item.dedupeKey.slice(TIMED_KEY.length)) : null
 }
 
 export type RecordingOutcome = 'recorded' | 'repeated' | 'closed' | 'mortgage_ready' | 'no_sandbox' | 'full'

@@ -15,6 +15,7 @@ import { findDeliveries } from '../deliveries/list-deliveries.ts'
 import { isTimeUp } from '../temporal/away.ts'
 import { referralId, TASK_QUEUE } from '../temporal/names.ts'
 import { startAttributes } from '../temporal/search-attributes.ts'
+import { lastPeriod } from './lead-event.ts'
 import { leadRequest, takesNoMore } from './lead.ts'
 import type { MilestoneName } from './milestones.ts'
 import type { CloseReason } from './reasons.ts'
@@ -167,7 +168,7 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
             raw<string>`min(id) filter (where position = 1)`.as('firstEventId'),
             raw<MilestoneName[]>`array_agg(distinct event_name)`.as('seen'),
             raw<MilestoneName>`(array_agg(event_name order by position desc))[1]`.as('lastEvent'),
-            raw<number>`coalesce(max(score_period), 0) + 1`.as('period'),
+            lastPeriod.as('lastPeriod'),
             raw<Date | null>`max(created_at) filter (where event_name = 'mortgage_ready')`.as('readyAt'),
           ])
           .whereRef('lead_id', '=', 'leads.id')
@@ -175,14 +176,14 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
           .as('history'),
       (join) => join.onTrue(),
     )
-    .select(['firstEventId', 'seen', 'lastEvent', 'period', 'readyAt'])
+    .select(['firstEventId', 'seen', 'lastEvent', 'lastPeriod', 'readyAt'])
     .select(['anchor_at', 'clock_offset', 'partner_id', 'last_event_at', takesNoMore.as('closing')])
     .select([raw<number>`next_sequence - 1`.as('last'), leadRequest.as('requestId')])
     .select(raw<boolean>`exists (select from deployment where environment = 'sandbox')`.as('isSandbox'))
     .where('leads.id', '=', leadId)
     .executeTakeFirst()
   if (lead === undefined) return undefined
-  const { firstEventId, seen, lastEvent, period, isSandbox, last, closing } = lead
+  const { firstEventId, seen, lastEvent, isSandbox, last, closing } = lead
   const [open] = await findDeliveries(sql, { leadId, states: ['pending'], limit: 1 })
   return {
     leadId,
@@ -193,7 +194,7 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
     lastEvent,
     lastEventAt: lead.last_event_at.getTime(),
     anchor: lead.anchor_at?.getTime() ?? null,
-    period,
+    period: (lead.lastPeriod ?? 0) + 1,
     isSandbox,
     offset: lead.clock_offset * 1000,
     next: open?.sequence ?? last + 1,

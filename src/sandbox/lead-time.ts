@@ -3,6 +3,7 @@ import type { Sql } from '../database/sql.ts'
 import { countedOf, isLeased } from '../deliveries/delivery.ts'
 import { unknownLead } from '../http/errors.ts'
 import type { InHistory } from '../leads/event-payloads.ts'
+import { lastPeriod } from '../leads/lead-event.ts'
 import { openBorrower, ownsLead } from '../leads/lead.ts'
 import { LATE_FACTS_MS } from '../leads/score-dates.ts'
 import { formatTimestamp } from '../values.ts'
@@ -24,7 +25,7 @@ export async function readClock(sql: Sql, leadId: number): Promise<LeadClock | u
     select id as "leadId", status, clock_offset * 1000::float8 as offset, closed_at is not null as "isClosed",
       ${ms(raw`clock_timestamp() + ${ahead}`)} as now, ${ms(raw`anchor_at`)} as anchor,
       ${ms(readyAt)} + ${raw.lit(LATE_FACTS_MS)} as "endsAt",
-      (select coalesce(max(score_period), 0) + 1 from lead_events where lead_id = leads.id) as period, open,
+      (select coalesce(${lastPeriod}, 0) + 1 from lead_events where lead_id = leads.id) as period, open,
       json_build_object('at', clock_timestamp()::text, 'position', next_position - 1,
         'isClosed', closed_at is not null) as mark
     from leads left join lateral (

@@ -130,17 +130,12 @@ create table lead_events (
   )),
   event_payload jsonb,
   dedupe_key text not null,
-  score_period int,
   created_at timestamptz not null,
   txid xid8 not null default pg_current_xact_id(),
   epoch int not null default current_epoch(),
   constraint lead_events_history_check check ((position = 0) = (event_name = 'lead.closed')),
   constraint lead_events_position_unique unique (lead_id, position),
-  constraint lead_events_dedupe_key_unique unique (lead_id, dedupe_key),
-  constraint lead_events_score_period_check check (
-    score_period is null
-    or score_period >= 1 and event_name = 'score_update' and dedupe_key = 'score_update#' || score_period::text
-  )
+  constraint lead_events_dedupe_key_unique unique (lead_id, dedupe_key)
 );
 create index lead_events_in_order_index on lead_events (partner_id, epoch, txid, lead_id, position);
 
