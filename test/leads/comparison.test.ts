@@ -1,11 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import type { ReferralView } from '../../workflows/messages.ts'
-import { recordMilestones } from '../../src/leads/record-milestones.ts'
 import { compareLeads } from '../../src/leads/comparison.ts'
-import { webhookBody } from '../../src/webhooks/body.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
-import { leadsOf } from '../support/leads.ts'
+import { GAINS, leadsOf, record } from '../support/leads.ts'
 import { published } from '../support/published.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -37,19 +35,10 @@ describe('the record, against the workflows that run', () => {
   /** Records a score update of which the workflow, whose status and webhooks are the record's, is not told. */
   async function recordUnknown(leadId: number): Promise<void> {
     const name = 'score_update'
-    const gains = {
-      experian_gain: 1,
-      equifax_gain: 1,
-      transunion_gain: 1,
-      estimated_time_remaining: '1-2 days',
-    }
-    await service.referrals.record(leadId, { name, id: 'known', event_payload: gains })
+    await service.referrals.record(leadId, { name, id: 'known', event_payload: GAINS })
     await listed(`WorkflowId = 'lead-${leadId}' AND LeadStatus = '${name}' AND DeliveryState = 'ok'`, 1)
     await until(async () => (await handleOf(leadId).query<{ next: number }>('state')).next === 3)
-    const items = [{ name, dedupeKey: `${name}:unknown`, gains } as const]
-    await recordMilestones(service.sql, leadId, items, (facts) =>
-      webhookBody({ ...facts, environment: 'sandbox' }),
-    )
+    await record(service.sql, leadId, name)
   }
   const listed = (query: string, count: number) =>
     until(async () => (await service.client.workflow.count(query)).count === count)
@@ -111,10 +100,7 @@ describe('the record, against the workflows that run', () => {
   it('tells a workflow that lags behind the record to read it again', async () => {
     const leadId = await started()
     await listed(`WorkflowId = 'lead-${leadId}' AND LeadStatus = 'lead_received'`, 1)
-    const items = [{ name: 'contract_signed', dedupeKey: 'contract_signed' } as const]
-    await recordMilestones(service.sql, leadId, items, (facts) =>
-      webhookBody({ ...facts, environment: 'sandbox' }),
-    )
+    await record(service.sql, leadId, 'contract_signed')
     expect((await compareLeads(service)).refreshed).toContain(leadId)
     await listed(`WorkflowId = 'lead-${leadId}' AND LeadStatus = 'contract_signed'`, 1)
   })

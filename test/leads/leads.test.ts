@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { milestoneNames } from '../../src/leads/milestones.ts'
 import { formatTimestamp } from '../../src/values.ts'
+import { GAINS } from '../support/leads.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from '../support/api.ts'
 
 let api: Api
@@ -110,19 +111,13 @@ describe('POST /get-lead', () => {
 describe('POST /get-events', () => {
   it('answers the complete history, oldest first, with payloads as recorded', async () => {
     const id = await partner.createLead()
-    const gains = {
-      experian_gain: 12,
-      equifax_gain: -3,
-      transunion_gain: 0,
-      estimated_time_remaining: '30-60 days',
-    }
     const rows = milestoneNames.slice(1).map((name, index) => ({
       id: `evt_${id}_${index}`,
       lead_id: id,
       partner_id: partner.id,
       position: index + 2,
       event_name: name,
-      event_payload: name === 'score_update' ? JSON.stringify(gains) : null,
+      event_payload: name === 'score_update' ? JSON.stringify(GAINS) : null,
       dedupe_key: name,
       created_at: new Date(Date.UTC(2030, 0, 1, 0, 0, index)),
     }))
@@ -137,7 +132,7 @@ describe('POST /get-events', () => {
     const index = milestoneNames.indexOf('score_update')
     expect(body.data[index]).toEqual({
       event_name: 'score_update',
-      event_payload: gains,
+      event_payload: GAINS,
       created_at: formatTimestamp(rows[index - 1]!.created_at),
     })
     expect(body.data[1]).toEqual({

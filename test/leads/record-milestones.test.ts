@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { insertLead } from '../support/insert-lead.ts'
@@ -43,25 +42,6 @@ describe('recording milestones', () => {
       where datname = current_database() and wait_event_type = 'Lock'`.execute(sql)
     return rows[0]?.count
   }
-
-  it('takes positions and webhook sequences without gaps', async () => {
-    const leadId = await newLead()
-    await record(leadId, item('client_account_created'), item('client_engaged_in_chat', randomUUID()))
-    await record(leadId, item('contract_signed'))
-    const events = await sql
-      .selectFrom('lead_events')
-      .select(['position', 'event_name'])
-      .where('lead_id', '=', leadId)
-      .orderBy('position')
-      .execute()
-    expect(events).toEqual([
-      { position: 1, event_name: 'lead_received' },
-      { position: 2, event_name: 'client_account_created' },
-      { position: 3, event_name: 'client_engaged_in_chat' },
-      { position: 4, event_name: 'contract_signed' },
-    ])
-    expect(await sequences(leadId)).toEqual([1, 2, 3])
-  })
 
   it('changes nothing when it is repeated, and says which event it was', async () => {
     const leadId = await newLead()

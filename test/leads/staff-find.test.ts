@@ -9,6 +9,7 @@ import type { StaffContext } from '../../src/staff/context.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { lackingKeys } from '../../src/seal.ts'
 import { addPartner } from '../../src/partners/partner.ts'
+import { LEAD } from '../support/leads.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { contextOf, staff, withoutTemporal } from '../staff/context.ts'
 
@@ -35,23 +36,7 @@ describe('staff find', () => {
   })
 
   const lead = (fields: { email?: string; partner_lead_id?: string | null } = {}, keys = [key]) =>
-    insertLead(
-      database.sql,
-      partner,
-      {
-        first_name: 'Ada',
-        last_name: 'Miller',
-        phone: '+1 555-0100',
-        email: 'ada@example.com',
-        partner_lead_id: null,
-        fico_range: null,
-        loan_officer_id: null,
-        notes: null,
-        ...fields,
-      },
-      ({ eventId }) => eventId,
-      keys,
-    )
+    insertLead(database.sql, partner, { ...LEAD, ...fields }, ({ eventId }) => eventId, keys)
   const idsOf = async (given: string, on = context) =>
     (await find(on, given, { partner })).json.leads.map(({ lead_id: id }) => id)
   const searches = async () => {
@@ -64,21 +49,14 @@ describe('staff find', () => {
     return rows.filter(({ action }) => action === 'lead.find')
   }
   const hashOf = async (id: number) => {
-    const row = await database.sql
-      .selectFrom('leads')
-      .select('email_hash')
-      .where('id', '=', id)
-      .executeTakeFirst()
-    return row?.email_hash
-  }
-  const eventOf = async (id: number) => {
-    const event = database.sql.selectFrom('lead_events').select('id').where('lead_id', '=', id)
-    return (await event.executeTakeFirstOrThrow()).id
+    const row = database.sql.selectFrom('leads').select('email_hash').where('id', '=', id)
+    return (await row.executeTakeFirst())?.email_hash
   }
 
   it('recognizes a lead’s number, its partner’s number, a webhook and an email address, however it is written', async () => {
     const id = await lead({ email: `ada.${partner}@gmail.com`, partner_lead_id: `LOAN-${partner}` })
-    const event = await eventOf(id)
+    const row = database.sql.selectFrom('lead_events').select('id').where('lead_id', '=', id)
+    const { id: event } = await row.executeTakeFirstOrThrow()
     for (const given of [`${id}`, `lead-${id}`, `LOAN-${partner}`, event, `ADA${partner}+x@GoogleMail.com `])
       expect([given, await idsOf(given)]).toEqual([given, [id]])
   })
@@ -163,18 +141,11 @@ describe('staff find', () => {
     expect(await hashOf(id)).toBe(older)
   })
 
-  it('is a command', async () => {
-    const id = await lead({ email: `file${partner}@example.com` })
-    const { code, stdout } = await staff(environment, ['lead', 'find', `file${partner}@example.com`])
-    expect({ code, stdout }).toEqual({
-      code: 0,
-      stdout: expect.stringMatching(new RegExp(`^lead .*\n${id} +${partner}, First Lender`)),
-    })
-  })
-
-  it('gives a corrected lead its new address, and the audit the names of its fields', async () => {
+  it('as commands: finds a lead, gives a corrected one its new address, and the audit the names of its fields', async () => {
     const id = await lead({ email: `typo${partner}@example.com` })
     const email = `right${partner}@example.com`
+    const { stdout } = await staff(environment, ['lead', 'find', `typo${partner}@example.com`])
+    expect(stdout).toMatch(new RegExp(`^lead .*\n${id} +${partner}, First Lender`))
     const args = ['lead', 'correct', `${id}`, '--email', email, '--first-name', 'Augusta']
     expect(await staff(environment, args)).toMatchObject({
       code: 0,

@@ -4,18 +4,11 @@ import type { StaffContext } from '../../src/staff/context.ts'
 import * as lead from '../../src/leads/staff.ts'
 import { showLead } from '../../src/privacy/show-lead.ts'
 import { milestone } from '../../src/leads/staff.ts'
-import { leadsOf } from '../support/leads.ts'
+import { GAINS, leadsOf } from '../support/leads.ts'
 import type { Service, TestPartner } from '../support/service.ts'
 import { sharedService } from '../support/shared-service.ts'
 import { until } from '../support/until.ts'
 import { auditOf, contextOf, staff, withoutTemporal } from '../staff/context.ts'
-
-const GAINS = {
-  experian_gain: 12,
-  equifax_gain: 8,
-  transunion_gain: -1,
-  estimated_time_remaining: '30-60 days',
-}
 
 interface View {
   events: object[]

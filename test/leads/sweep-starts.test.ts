@@ -24,16 +24,12 @@ describe('the sweep', () => {
     leads = leadsOf(service, partner)
   })
 
-  /** A lead whose row somebody has damaged: its state cannot be read from the record. */
-  async function brokenLead(): Promise<number> {
-    const leadId = await leads.commit()
-    await breakLead(service.sql, leadId)
-    return leadId
-  }
-
   it('starts everything else though some leads cannot be started, and says so once for each', async () => {
     const broken: number[] = []
-    for (let count = 0; count < BROKEN; count += 1) broken.push(await brokenLead())
+    for (let count = 0; count < BROKEN; count += 1) {
+      broken.push(await leads.commit())
+      await breakLead(service.sql, broken.at(-1) ?? 0)
+    }
     const good = await leads.commit()
     const closed = await leads.commit()
     const { sql } = service
@@ -66,6 +62,10 @@ describe('the sweep', () => {
     const referrals = createReferrals({ client, sql: service.sql, callLimitMs: 500 })
     const stopping = new AbortController()
     const lines: string[] = []
+    const write = (line: string) => {
+      lines.push(line)
+      stopping.abort()
+    }
     const asked: number[] = []
     await sweepStarts({
       sql: service.sql,
@@ -76,14 +76,7 @@ describe('the sweep', () => {
         },
       },
       inFlight: 8,
-      log: createLogger('info', 'worker', {
-        destination: {
-          write: (line) => {
-            lines.push(line)
-            stopping.abort()
-          },
-        },
-      }),
+      log: createLogger('info', 'worker', { destination: { write } }),
       signal: stopping.signal,
     })
     expect(lines).toEqual([expect.stringContaining('cannot start workflows that were left out')])

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { CACHE_MS } from '../../src/partners/authentication.ts'
-import { recordMilestones } from '../../src/leads/record-milestones.ts'
+import { record as recordFor } from '../support/leads.ts'
 import type { MilestoneName } from '../../src/leads/milestones.ts'
 import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, prepareApi } from '../support/api.ts'
@@ -26,8 +26,7 @@ describe('list-events that waits', () => {
     await until(async () => (await newest()) !== '0-0-0-0')
   })
 
-  const record = (name: Exclude<MilestoneName, 'lead_received' | 'score_update'>) =>
-    recordMilestones(api.sql, leadId, [{ name, dedupeKey: name }], () => '{}')
+  const record = (...names: MilestoneName[]) => recordFor(api.sql, leadId, ...names)
   const newest = async (who = partner): Promise<string> => (await who.post('list-events', {})).body.next
   const list = async (body: object, who = partner, signal?: AbortSignal) => {
     const began = performance.now()
@@ -115,8 +114,7 @@ describe('list-events that waits', () => {
       .execute()
     // a key is looked up again after a second
     await delay(2 * CACHE_MS)
-    const item = { name: 'contract_signed' as const, dedupeKey: 'contract_signed' }
-    await recordMilestones(api.sql, lead, [item], () => '{}')
+    await recordFor(api.sql, lead, 'contract_signed')
     expect(await answer).toMatchObject({ status: 401, error: { code: 'AUTH_FAILED' } })
   })
 

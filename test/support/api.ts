@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { KyselyPlugin } from 'kysely'
 import { apiPatience, buildApp } from '../../src/app.ts'
@@ -106,6 +107,12 @@ async function addPartnerOf(app: FastifyInstance, em: Em, environment: 'sandbox'
   const { id } = await addPartner(em, { name: 'First Lender' })
   const { key, id: keyId } = await issueKey(em, id, environment)
   return { id, key, keyId, ...callsOf(app, { authorization: `Service-Key ${key}` }) }
+}
+
+/** A request is refused as invalid, in words that name what is wrong. */
+export function expectInvalid({ status, body }: Answer, ...named: string[]): void {
+  expect([status, body.error.code]).toEqual([400, 'INVALID_PAYLOAD'])
+  for (const text of named) expect(body.error.message).toContain(text)
 }
 
 export interface Answer {
