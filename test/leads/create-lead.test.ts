@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { hashesOfEmail, openBorrower } from '../../src/leads/lead.ts'
 import { testKeys } from '../support/test-keys.ts'
 import { eachField, optionalFields } from '../../src/leads/lead-fields.ts'
-import { type Api, type ApiPartner, borrower, expectInvalid, prepareApi } from '../support/api.ts'
+import { type Api, type ApiPartner, borrower, prepareApi, refusalOf } from '../support/api.ts'
 
 describe('POST /create-lead', () => {
   let api: Api
@@ -77,7 +77,7 @@ describe('POST /create-lead', () => {
   it.each(['first_name', 'last_name', 'email', 'phone'])('needs %s', async (field) => {
     for (const value of [undefined, null, '', 5, {}, []]) {
       const named = value === undefined ? `${field} is required` : field
-      expectInvalid(await create({ [field]: value }), named)
+      expect(refusalOf(await create({ [field]: value }))).toContain(named)
     }
   })
 
@@ -144,7 +144,7 @@ describe('POST /create-lead', () => {
     ['notes with an escape character', { notes: '\u001b[31m' }],
   ]
   it.each(refused)('refuses %s', async (_, fields) => {
-    expectInvalid(await create(fields), ...Object.keys(fields))
+    expect(refusalOf(await create(fields))).toContain(Object.keys(fields)[0])
   })
 
   it('drops the blanks around a name, an email address, a phone and a fico_range', async () => {

@@ -3,7 +3,7 @@ import { openBorrower } from '../../src/leads/lead.ts'
 import { record } from '../support/leads.ts'
 import { testKeys } from '../support/test-keys.ts'
 import { whileBusy } from '../support/while-busy.ts'
-import { type Api, type ApiPartner, borrower, expectInvalid, prepareApi } from '../support/api.ts'
+import { type Api, type ApiPartner, borrower, prepareApi, refusalOf } from '../support/api.ts'
 
 describe('POST /update-partner-info', () => {
   let api: Api
@@ -59,7 +59,7 @@ describe('POST /update-partner-info', () => {
   it.each(['TEX', 'T1', '', 'ТХ', 5])(
     'refuses the property_state %j, which is not a two-letter code',
     async (value) => {
-      expectInvalid(await update({ property_state: value }), 'property_state')
+      expect(refusalOf(await update({ property_state: value }))).toContain('property_state')
     },
   )
 
@@ -67,7 +67,7 @@ describe('POST /update-partner-info', () => {
     'refuses the custom value %j',
     async (value) => {
       for (const field of ['custom', 'loan_product']) {
-        expectInvalid(await update({ [field]: value, other: 'x' }), field)
+        expect(refusalOf(await update({ [field]: value, other: 'x' }))).toContain(field)
       }
       expect(await stored()).toEqual({})
     },
@@ -87,7 +87,7 @@ describe('POST /update-partner-info', () => {
   ])('refuses %j: it is the service’s, or says who the borrower is', async (field) => {
     const before = await partner.readLead(leadId)
     for (const value of ['x', null]) {
-      expectInvalid(await update({ [field]: value, custom: 'x', notes: 'y' }), field)
+      expect(refusalOf(await update({ [field]: value, custom: 'x', notes: 'y' }))).toContain(field)
     }
     expect(await partner.readLead(leadId)).toEqual(before)
   })
@@ -119,8 +119,7 @@ describe('POST /update-partner-info', () => {
     const names = Array.from({ length: 199 }, (_, index) => `f${index}`)
     const removed = Object.fromEntries(names.map((name) => [name, null]))
     expect((await update(removed)).status).toBe(200)
-    expectInvalid(
-      await update({ ...removed, '\u0000': null }),
+    expect(refusalOf(await update({ ...removed, '\u0000': null }))).toBe(
       'Invalid request: the request body must have at most 200 fields.',
     )
   })
@@ -178,21 +177,22 @@ describe('POST /update-partner-info', () => {
   it.each(['', 'a\u0000', '\u200b', 'a\u202eb', 'a\u00a0b', '\ud800', 'b'.repeat(65)])(
     'refuses the field name %j, which cannot be printed or is too long',
     async (name) => {
-      expectInvalid(await update({ [name]: 'x' }), 'is not a valid name')
+      expect(refusalOf(await update({ [name]: 'x' }))).toContain('is not a valid name')
     },
   )
 
   it('names every faulty field, bad names and bad values alike', async () => {
     const faulty = { status: 'x', 'c/d é': 5, 'b\n': 'x', property_state: 'Texas', fico_range: 'x' }
     const named = ['status', 'c/d é must be', 'b? is not', 'property_state', 'fico_range']
-    expectInvalid(await update(faulty), ...named)
+    const message = refusalOf(await update(faulty))
+    for (const text of named) expect(message).toContain(text)
   })
 
   it('takes at most 50 custom fields a lead, beside loan_product and property_state', async () => {
     const names = Array.from({ length: 50 }, (_, index) => [`f${index}`, 'x'])
     expect((await update(Object.fromEntries(names))).status).toBe(200)
     expect((await update({ loan_product: 'FHA', property_state: 'TX' })).status).toBe(200)
-    expectInvalid(await update({ one_more: 'x' }))
+    expect(refusalOf(await update({ one_more: 'x' }))).toContain('50 custom fields')
     expect((await update({ f0: null, one_more: 'x' })).status).toBe(200)
     expect((await update({ f1: 'changed' })).status).toBe(200)
     expect(Object.keys(await stored())).toHaveLength(52)

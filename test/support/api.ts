@@ -109,10 +109,10 @@ async function addPartnerOf(app: FastifyInstance, em: Em, environment: 'sandbox'
   return { id, key, keyId, ...callsOf(app, { authorization: `Service-Key ${key}` }) }
 }
 
-/** A request is refused as invalid, in words that name what is wrong. */
-export function expectInvalid({ status, body }: Answer, ...named: string[]): void {
+/** In what words a request is refused as invalid. */
+export function refusalOf({ status, body }: Answer): string {
   expect([status, body.error.code]).toEqual([400, 'INVALID_PAYLOAD'])
-  for (const text of named) expect(body.error.message).toContain(text)
+  return body.error.message
 }
 
 export interface Answer {
