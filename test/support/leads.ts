@@ -23,7 +23,7 @@ export const GAINS = {
   estimated_time_remaining: '30-60 days',
 }
 
-export const toBody = (facts: WebhookFacts) => webhookBody({ ...facts, environment: 'sandbox' })
+const toBody = (facts: WebhookFacts) => webhookBody({ ...facts, environment: 'sandbox' })
 
 /** Records milestones of a lead of which its workflow is not told. */
 export const record = (sql: Sql, leadId: number, ...names: MilestoneName[]) =>
