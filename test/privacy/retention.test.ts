@@ -30,7 +30,6 @@ describe('retention', () => {
   let url: string
   let partnerId: number
   let config: Parameters<typeof removeOld>[0]['config'] & { ERASURE_LOG: string }
-  let count = 0
 
   beforeAll(async () => {
     const database = await freshDatabase()
@@ -65,6 +64,14 @@ describe('retention', () => {
     return id
   }
 
+  async function insertRow(table: string, row: Record<string, unknown>) {
+    const columns = raw.join(Object.keys(row).map((name) => raw.ref(name)))
+    const { rows } = await raw<{ text: string }>`insert into ${raw.table(table)} as t (${columns})
+      values (${raw.join(Object.values(row))}) returning t::text as text`.execute(sql)
+    const same = raw`select from ${raw.table(table)} as t where t::text = ${rows[0]?.text}`
+    return async () => (await same.execute(sql)).rows.length > 0
+  }
+
   /** Writes one row of each class that is so old, and answers whether each is there still. */
   const writers: Record<RetainedName, (days: number) => Promise<() => Promise<boolean>>> = {
     async leads(days) {
@@ -93,39 +100,22 @@ describe('retention', () => {
         return body !== null
       }
     },
-    async idempotency_keys(days) {
-      const leadId = await lead()
-      count += 1
-      const key = `key-${count}`
-      await sql
-        .insertInto('idempotency_keys')
-        .values({
-          partner_id: partnerId,
-          key,
-          request_hash: '',
-          response: '{}',
-          lead_id: leadId,
-          created_at: daysAgo(days),
-        })
-        .execute()
-      return async () =>
-        (await sql.selectFrom('idempotency_keys').select('key').where('key', '=', key).execute()).length > 0
-    },
-    async notices(days) {
-      count += 1
-      const row = { partner_id: partnerId, kind: 'paused' as const, owed_at: daysAgo(days) }
-      const { id } = await sql.insertInto('notices').values(row).returning('id').executeTakeFirstOrThrow()
-      return async () => (await sql.selectFrom('notices').where('id', '=', id).execute()).length === 1
-    },
-    async secrets(days) {
-      const { id } = await sql
-        .insertInto('endpoint_secrets')
-        .values({ partner_id: partnerId, ciphertext: 'sealed', expires_at: daysAgo(days) })
-        .returning('id')
-        .executeTakeFirstOrThrow()
-      const secret = sql.selectFrom('endpoint_secrets').select('id').where('id', '=', id)
-      return async () => (await secret.execute()).length > 0
-    },
+    idempotency_keys: (days) =>
+      insertRow('idempotency_keys', {
+        partner_id: partnerId,
+        key: newUuid(),
+        request_hash: '',
+        response: '{}',
+        created_at: daysAgo(days),
+      }),
+    notices: (days) =>
+      insertRow('notices', { partner_id: partnerId, kind: 'paused', owed_at: daysAgo(days) }),
+    secrets: (days) =>
+      insertRow('endpoint_secrets', {
+        partner_id: partnerId,
+        ciphertext: 'sealed',
+        expires_at: daysAgo(days),
+      }),
   }
 
   const run = (name: RetainedName, on = sql) => removeOld({ sql: on, config }, name)
