@@ -118,7 +118,7 @@ export function createAttempts(
       }
       const sending = making.then(toSent, (err: unknown): Sent => {
         const fields = { err, lead_id: leadId, ...workflowFields() }
-        dependencies.log.warn(fields, 'a first attempt did not come to its end')
+        dependencies.log.warn(fields, 'a first attempt failed; the lead’s workflow tries again')
         return {}
       })
       return inTime(sending, {})

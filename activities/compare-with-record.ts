@@ -51,11 +51,11 @@ export function compareWithRecordActivity(dependencies: Dependencies) {
       const leads = await compareLeads({ endedSince: all ? undefined : began - LOOK_BACK_MS, signal })
       for (const { item: leadId, error: err } of leads.failed) {
         const facts = { err, lead_id: leadId, workflow_id: referralId(leadId) }
-        log.error(facts, 'cannot bring a lead’s workflow to what the record says')
+        log.error(facts, 'cannot repair a lead’s workflow from the record')
       }
       if (signal.aborted) throw again('the worker stops')
       const repaired = leads.started.length + leads.refreshed.length
-      if (repaired > 0) log.warn({ repaired }, 'brought leads’ workflows to what the record says')
+      if (repaired > 0) log.warn({ repaired }, 'repaired leads’ workflows from the record')
       // last: no lead waits for a mail server
       await tellRestored(dependencies)
       observe.scheduleEnded('comparison')

@@ -30,7 +30,7 @@ const UNKNOWN_CHANGE =
   'If you know about this change, no action is needed. If you do not, contact us at once: we can undo it and revoke the key.'
 
 const RETRIES = `We retry failed webhooks with exponential backoff for about ${Math.round(SCHEDULE_DAYS)} days. Later webhooks about the same borrower wait until this one is accepted; webhooks about other borrowers are still sent.`
-const MEND = `What to do: make sure that your endpoint responds with 200 within ${REQUEST_LIMIT_MS / 1000} seconds. To see every attempt and its outcome, call POST /v1/get-deliveries. Once your endpoint works, call POST /v1/resume-endpoint to have all waiting webhooks tried at once.`
+const MEND = `What to do: make sure that your endpoint responds with 200 within ${REQUEST_LIMIT_MS / 1000} seconds. To see the attempts and their outcomes, call POST /v1/get-deliveries. Once your endpoint works, call POST /v1/resume-endpoint to have all waiting webhooks tried at once.`
 
 function whatHappened(kind: MailKind, facts: NoticeFacts): string[] {
   const { url, state, reason, since, failing_since: failing, open, next_probe_at: probe } = facts
@@ -48,7 +48,7 @@ function whatHappened(kind: MailKind, facts: NoticeFacts): string[] {
       // such a mail may be late
       if (state !== 'paused')
         return [
-          `Webhooks to ${where} were paused, and are sent again since ${formatTimestamp(since)} UTC. No action is needed.`,
+          `Webhooks to ${where} were paused, and have been sent again since ${formatTimestamp(since)} UTC. No action is needed.`,
         ]
       return [
         `On ${formatTimestamp(since)} UTC, ${where} was paused: ${describeReason(reason)}.`,
@@ -58,7 +58,7 @@ function whatHappened(kind: MailKind, facts: NoticeFacts): string[] {
     case 'recovered':
       return [
         `Webhooks to ${where} are accepted again. ${webhooks} waiting for the next attempt.`,
-        'If your endpoint refused a webhook at all of its attempts, we gave that one up: POST /v1/get-deliveries shows it, and POST /v1/resend-webhook sends it again. Otherwise no action is needed.',
+        'If your endpoint refused a webhook until its last attempt, we gave that one up: POST /v1/get-deliveries shows it, and POST /v1/resend-webhook sends it again. Otherwise no action is needed.',
       ]
     case 'url_changed':
       return [`Webhooks now go to ${where}, signed with its secret.`, UNKNOWN_CHANGE]
@@ -103,8 +103,8 @@ On ${formatTimestamp(at)} UTC, our database was restored from a backup. What thi
 - Events of those minutes are recorded again with another event_id, so you may receive one twice.
 - You may receive webhooks again that you have. They have the same webhook-id.
 - The sequence of a lead's webhooks is strictly increasing, as always, but its next webhook skips ${SEQUENCES_LEFT_OUT} numbers.
-- If you poll list-events, your cursor may be refused. The error says where to go on.
-- API keys that you revoked, and a URL or secret of your endpoint that you changed in those minutes, may be back: check get-endpoint, and change them again.
+- If you poll list-events, it may refuse your cursor: continue with the one in error.next.
+- Changes to your endpoint in those minutes may be lost: check get-endpoint, and make them again. If we revoked or issued a key for you in those minutes, contact us.
 `
 
 /** What a borrower is told of who writes. */

@@ -70,7 +70,7 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
     resendWebhook: createResender(client, referrals).resend,
     startEndpoint: (partnerId) =>
       void startEndpoint(partnerId).catch((err: unknown) =>
-        log.warn({ err }, 'a workflow is not started yet: the worker starts it'),
+        log.warn({ err }, 'an endpoint’s workflow is not started yet: the worker starts it'),
       ),
     endpointRequests: { certify: startEndpoint, ping: createPing(client) },
     allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
@@ -146,7 +146,7 @@ async function openDatabase(config: Config<'api'>, log: Logger) {
 }
 
 const sayUnusable = (isUsable: boolean) =>
-  isUsable ? undefined : 'the schema is another, or a key is missing: see the log'
+  isUsable ? undefined : 'a migration or a key is missing: see the log'
 
 const sayLeftToSweep = (log: Logger) => (err: unknown, leadId: number) => {
   // logged once, not for each lead

@@ -36,7 +36,7 @@ describe('a program is not started', () => {
     'while Temporal is away': {
       entry: worker,
       environment: async () => ({ TEMPORAL_ADDRESS: `127.0.0.1:${await anyPort()}`, STARTUP_SECONDS: '0' }),
-      says: /^Temporal does not answer at 127\.0\.0\.1:\d+: start it, or correct TEMPORAL_ADDRESS; it was asked in plain text, .+ \(.+\)$/,
+      says: /^Temporal does not answer at 127\.0\.0\.1:\d+: start it, or correct TEMPORAL_ADDRESS; the connection uses plain text, .+ \(.+\)$/,
     },
     'with the namespace of another deployment': {
       entry: worker,

@@ -61,7 +61,7 @@ export async function deliverNext(journey: Journey): Promise<void> {
   }
   const answer = await send(journey)
   if (answer.outcome === 'given_up')
-    note(journey, `webhook ${next}`, 'given up, and the next goes out: staff delivery list shows why')
+    note(journey, `webhook ${next}`, 'given up, and the next one is sent: delivery list shows why')
   applyLast(journey, answer.last, last)
   settleBefore(journey, answer.next)
   if (answer.outcome !== 'held') return

@@ -59,9 +59,9 @@ function describeScoreUpdate(journey: Journey): string {
 function describeEnd({ state, closeReason, phases }: Journey): string {
   const why = closeReason ?? 'closed in the record, or canceled'
   if (phases.lead === 'over') return `it has ended (${why})`
-  if (phases.lead !== 'open') return `now (${why}), once nothing is to be sent`
+  if (phases.lead !== 'open') return `now (${why}), once nothing is left to send`
   if (state.endsAt === null) return '30 days after mortgage_ready'
-  return `${date(state.endsAt)}, taking late facts until then`
+  return `${date(state.endsAt)}; late milestones are taken until then`
 }
 
 function notes(journey: Journey): string[] {
@@ -78,8 +78,8 @@ function whatToDo({ state, phases }: Journey): string[] {
     listed([
       '*Send a Signal* with a milestone’s name when it happened and is missing above. Without an `{"id": "…"}`, client_engaged_in_chat and score_update count each time',
       '*Send a Signal* `send_now` to try the open webhook now',
-      '*Request Cancellation*, or `close`, when the borrower dropped out; open webhooks still go out',
-      '*Terminate* and *Reset* lose and double nothing: within five minutes the lead goes on from the record, and with what had arrived',
+      '*Request Cancellation*, or the update `close`, when the borrower dropped out; open webhooks are still sent',
+      '*Reset* loses nothing. After *Terminate*, the lead goes on from the record within five minutes; what had arrived and was not recorded is lost',
       show,
     ]),
   ]

@@ -81,7 +81,7 @@ const refusals = {
   closed: 'not recorded: the lead is closed',
   mortgage_ready: 'not recorded: the borrower is mortgage ready, so there are no more score updates',
   no_sandbox: 'not recorded: milestones are simulated in a sandbox only',
-  full: 'not recorded: a lead of a sandbox has no more events than this',
+  full: 'not recorded: the lead has as many events as one in a sandbox can have',
 }
 
 /** Counts a milestone's outcome, notes it if nothing changed, and answers a waiting sender. */

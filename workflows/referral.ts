@@ -157,7 +157,7 @@ async function closeWhenDone(journey: Journey): Promise<void> {
     const { offset } = state
     const waitMs = (state.endsAt ?? 0) - now(journey)
     const changed = () => state.offset !== offset || journey.phases.lead !== 'open'
-    if (waitMs > 0 && (await condition(changed, waitMs, { summary: 'late facts are taken until then' })))
+    if (waitMs > 0 && (await condition(changed, waitMs, { summary: 'late milestones are taken until then' })))
       return
     close(journey, 'mortgage_ready')
     publish(journey)

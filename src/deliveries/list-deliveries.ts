@@ -129,7 +129,7 @@ export function nextText(row: Row): Date | string | null {
 export const deliveryState = z.enum(deliveryStatuses, { error: oneOf(deliveryStatuses) }).meta({
   id: 'DeliveryState',
   description:
-    '`pending`: to be sent. `held`: pending, while your endpoint is paused. `delivered`: your endpoint accepted it. `given_up`: the retry schedule is used up while your endpoint accepted other webhooks; the lead’s next webhook is sent, and resend-webhook sends this one again. `canceled`: our staff left it out.',
+    '`pending`: to be sent. `held`: pending, while your endpoint is paused. `delivered`: your endpoint accepted it. `given_up`: the retry schedule is used up while your endpoint accepted other webhooks; the lead’s next webhook is sent, and resend-webhook sends this one again. `canceled`: our staff canceled it, or the lead was erased.',
 })
 
 /** For an event that does not exist, and for another partner's. */

@@ -135,7 +135,7 @@ export async function rotate(context: StaffContext, partner: number, { overlap }
   const until = new Date(Date.now() + overlap)
   return {
     json: { partner_id: partner, secret, previous_expires_at: until },
-    text: `The new signing secret of ${name}, shown only once:\n\n  ${secret}\n\nThe previous secret also signs until ${formatTimestamp(until)} UTC.`,
+    text: `The new signing secret of ${name}, shown only once:\n\n  ${secret}\n\nThe previous secret ${overlap > 0 ? `also signs until ${formatTimestamp(until)} UTC` : 'signs no more'}.`,
   }
 }
 

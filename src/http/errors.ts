@@ -46,7 +46,7 @@ export const errorCatalogue = {
   CLOCK_MOVING: {
     status: 409,
     message:
-      'The lead’s clock is moving. The same request waits for its end, another one has to; get-clock shows where it is.',
+      'The lead’s clock is moving. Send the same request again to wait for it, or another one once get-clock says that it has stopped.',
   },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The request body is larger than 64 KiB.' },
   UNSUPPORTED_MEDIA_TYPE: {
@@ -62,7 +62,11 @@ export const errorCatalogue = {
     status: 429,
     message: 'Too many requests. Retry-After says in how many seconds to try again.',
   },
-  INTERNAL_ERROR: { status: 500, message: 'Something went wrong on our side.' },
+  INTERNAL_ERROR: {
+    status: 500,
+    message:
+      'Something went wrong on our side. Send the request again; if that fails too, contact us and quote X-Request-Id.',
+  },
   SERVICE_UNAVAILABLE: {
     status: 503,
     message: 'The service is temporarily unavailable. Retry-After says in how many seconds to try again.',

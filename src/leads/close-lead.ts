@@ -72,7 +72,7 @@ export const closeLead: FastifyPluginAsyncZod<Options> = async (app, { sql, clos
         const actor = auditName(request.keyId)
         const row = { action: 'lead.close', partnerId, leadId, detail: { reason } }
         const begunId = await recordAudit(sql, actor, { ...row, outcome: 'begun' })
-        await close(leadId, reason, key).catch((err: unknown) => request.log.warn({ err }, 'not closed'))
+        await close(leadId, reason, key).catch((err: unknown) => request.log.warn({ err }, 'lead not closed'))
         lead = await findClosing(sql, partnerId, leadId)
         const outcome = lead?.closed_at === null ? 'unknown' : 'done'
         await recordAudit(sql, actor, { ...row, outcome, begunId })

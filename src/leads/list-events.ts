@@ -171,7 +171,7 @@ async function startOf(sql: Sql, partnerId: number, after: string | null | undef
 /** An event that a restored database lost may be there again, with another cursor. */
 function unknownPlace(last: FeedPosition): ApiError {
   const what =
-    'is of an event that we do not have: it is from another account or deployment, or the database was restored from a backup'
+    'names an event that we do not have: it is from another account or deployment, or the database was restored from a backup'
   const next = writeFeedCursor(last)
   const message = `Invalid request: after ${what}. Continue with the cursor in error.next, "${next}". You may get events that you already have: compare event_id.`
   return new ApiError('INVALID_PAYLOAD', message, {}, { fields: [{ field: 'after', problem: what }], next })

@@ -42,10 +42,10 @@ export async function sweepStarts({ sql, referrals, inFlight, log, signal }: Swe
     for (const id of ids) restUntil.delete(id)
     for (const { item: id } of failed) restUntil.set(id, performance.now() + REST_MS)
     const started = ids.length - failed.length
-    if (started > 0) log.info({ started }, 'started workflows that were left out')
+    if (started > 0) log.info({ started }, 'started the workflows of leads that had none')
   }
   const onFailure = (err: unknown) =>
-    log.warn({ err }, 'cannot start workflows that were left out; trying again every second')
+    log.warn({ err }, 'cannot start the workflows of leads that have none; trying again every second')
   await keepTurning({ everyMs: INTERVAL_MS, turn, onFailure }, { signal })
 }
 

@@ -32,10 +32,10 @@ export function unreachable(
   { connectionOptions: { address, tls } }: TemporalSettings,
   error: unknown,
 ): string {
-  const spoken = tls
-    ? 'TLS, by TEMPORAL_TLS or a certificate or key for it'
+  const how = tls
+    ? 'TLS, as TEMPORAL_TLS, an API key or a certificate asks for'
     : 'plain text, without TEMPORAL_TLS'
-  return `Temporal does not answer at ${address}: start it, or correct TEMPORAL_ADDRESS; it was asked in ${spoken} (${reasonOf(error)})`
+  return `Temporal does not answer at ${address}: start it, or correct TEMPORAL_ADDRESS; the connection uses ${how} (${reasonOf(error)})`
 }
 
 const CALL_LIMIT_MS = 2000

@@ -116,7 +116,7 @@ describe('telling a partner and staff of an endpoint', () => {
     await attempt()
     const mail = mailServer.mails.find(({ to }) => to === 'tech@lender.example')
     expect(mail?.content.replaceAll(/=?\r\n/g, ' ')).toMatch(
-      /were paused, and are sent again since .*No action is needed/,
+      /were paused, and have been sent again since .*No action is needed/,
     )
   })
 

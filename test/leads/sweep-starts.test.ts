@@ -79,7 +79,7 @@ describe('the sweep', () => {
       log: createLogger('info', 'worker', { destination: { write } }),
       signal: stopping.signal,
     })
-    expect(lines).toEqual([expect.stringContaining('cannot start workflows that were left out')])
+    expect(lines).toEqual([expect.stringContaining('cannot start the workflows of leads that have none')])
     // those that are broken, and as many as are started at a time
     expect(asked.length).toBeLessThanOrEqual(BROKEN + 8)
   })
