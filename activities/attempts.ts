@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Sql } from '../src/database/sql.ts'
 import type { StartedAttempt } from '../src/deliveries/attempt.ts'
-import { type AttemptTrigger, LEASE_MS, REQUEST_LIMIT_MS } from '../src/deliveries/delivery-states.ts'
+import { LEASE_MS, REQUEST_LIMIT_MS } from '../src/deliveries/delivery-states.ts'
 import { createLeaseJudge, type MayTake } from '../src/deliveries/delivery.ts'
 import { finishAttempt, type Finished } from '../src/deliveries/finish-attempt.ts'
 import { createPlaces } from '../src/deliveries/places.ts'
@@ -51,10 +51,10 @@ export function createAttempts(
   const underWay = new Map<string, Promise<AttemptMade>>()
   const keyOf = (leadId: number, sequence: number) => `${leadId}/${sequence}`
 
-  function make(started: StartedAttempt, asked: AttemptTrigger): Promise<AttemptMade> {
+  function make(started: StartedAttempt): Promise<AttemptMade> {
     const { leadId, sequence, partnerId } = started
     const key = keyOf(leadId, sequence)
-    const making = makeAttempt(dependencies, started, asked)
+    const making = makeAttempt(dependencies, started)
       .then((made) => {
         places.answered(partnerId, made.outcome)
         return made
@@ -83,7 +83,6 @@ export function createAttempts(
      */
     async begin<Begun extends object | undefined>(
       partnerId: number,
-      asked: AttemptTrigger,
       begin: () => Promise<Begun>,
     ): Promise<{ begun: Begun; making?: Promise<AttemptMade> } | undefined> {
       if (!places.take(partnerId)) return undefined
@@ -91,7 +90,7 @@ export function createAttempts(
       try {
         const begun = await begin()
         const { started }: { started?: StartedAttempt } = begun ?? {}
-        if (started !== undefined) making = make(started, asked)
+        if (started !== undefined) making = make(started)
         return { begun, ...(making && { making }) }
       } finally {
         if (making === undefined) places.giveBack(partnerId)
@@ -139,22 +138,19 @@ export function createAttempts(
 /**
  * Makes an attempt that is open: one signed request, its end in the record, and its line in the log.
  *
- * @param asked the trigger that was asked for: a settled webhook is marked as a repeat.
  * @throws {ApplicationFailure} "again" when the process was frozen for so long that the lease may end before the request.
  */
 async function makeAttempt(
   { sql, send, startEndpoint, observe, log }: AttemptDependencies,
   started: StartedAttempt,
-  asked: AttemptTrigger,
 ): Promise<AttemptMade> {
-  const { eventId: id, attemptId, trigger, body, url, secrets, beganAt } = started
+  const { eventId: id, attemptId, trigger, isRepeat, body, url, secrets, beganAt } = started
   // another process may send by then
   if (performance.now() - beganAt > LEASE_MS - REQUEST_LIMIT_MS)
     throw again('the attempt began too late', 1000)
   const at = new Date()
   const headers = signedHeaders({ id, body, at, secrets })
   // tells a receiver that keeps no ids that this event is not news
-  const isRepeat = asked === 'resend' || asked === 'replay'
   const outcome = await send({
     url,
     body,
@@ -163,7 +159,7 @@ async function makeAttempt(
   observe.attempted(outcome)
   const signed = { at, signature: headers['webhook-signature'] }
   const write = () => finishAttempt(sql, { attemptId, eventId: id, trigger, signed }, outcome)
-  const tell = (end?: Finished) => log.info(fieldsOf(started, asked, outcome, end), 'attempt')
+  const tell = (end?: Finished) => log.info(fieldsOf(started, outcome, end), 'attempt')
   // for as long as the lease: the answer of an endpoint is not asked for twice because PostgreSQL was away for a moment
   const finished = await retryFor(write, beganAt + LEASE_MS - performance.now()).catch((error: unknown) => {
     tell()
@@ -182,8 +178,7 @@ async function makeAttempt(
 
 /** What the log says of an attempt; without its end, PostgreSQL could not be told of it. */
 function fieldsOf(
-  { partnerId, leadId, eventId, sequence, attemptId, requestId }: StartedAttempt,
-  trigger: AttemptTrigger,
+  { partnerId, leadId, eventId, sequence, attemptId, trigger, requestId }: StartedAttempt,
   { status, errorCode, durationMs }: AttemptOutcome,
   end: Finished | undefined,
 ) {

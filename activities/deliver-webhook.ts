@@ -1,8 +1,9 @@
 import { sleep } from '@temporalio/activity'
 import type { Sql } from '../src/database/sql.ts'
 import { beginAttempt } from '../src/deliveries/begin-attempt.ts'
-import type { AttemptTrigger, DeliveryState } from '../src/deliveries/delivery-states.ts'
+import type { Asked, AttemptTrigger, DeliveryState } from '../src/deliveries/delivery-states.ts'
 import { deliveryQueue, type DeliveryQueue } from '../src/deliveries/delivery.ts'
+import { listAsked } from '../src/deliveries/resends.ts'
 import { beginProbe } from '../src/endpoints/endpoint-review.ts'
 import { partnerOf } from '../src/leads/lead.ts'
 import type { DeliveryFailure } from '../src/leads/referral-state.ts'
@@ -44,9 +45,7 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
     if (partnerId === undefined) return 'missing'
     const wanted = { leadId, sequence, trigger }
     const mayTake = attempts.mayTake(leadId, sequence)
-    const attempt = await attempts.begin(partnerId, trigger, () =>
-      beginAttempt(sql, wanted, encryptionKeys, mayTake),
-    )
+    const attempt = await attempts.begin(partnerId, () => beginAttempt(sql, wanted, encryptionKeys, mayTake))
     if (attempt === undefined)
       throw again('the endpoint has enough requests in flight', attempts.turnAwayMs(partnerId))
     const { begun, making } = attempt
@@ -86,20 +85,28 @@ const waits = {
 const RESEND_PACE_MS = 200
 const PAUSED_MS = 15_000
 
+/** A webhook that was sent once more. */
+interface Resent {
+  outcome: 'delivered' | 'failed'
+  /** How many wait after it; `MOST_RESENDS` or more, if it is that. */
+  waiting: number
+}
+
 /**
- * Sends a settled webhook once more, below live traffic: a success makes it delivered, a failure changes nothing. While the
- * endpoint is paused it comes back.
+ * Sends the next settled webhook that was asked for, below live traffic: a success makes it delivered, a failure changes
+ * nothing. While the endpoint is paused it comes back.
+ *
+ * @returns `undefined` if none was asked for.
  */
 export function resendWebhookActivity(dependencies: DeliveryDependencies) {
   const deliver = deliverWebhookActivity(dependencies)
-  return async (
-    leadId: number,
-    sequence: number,
-    trigger: 'resend' | 'replay',
-  ): Promise<'delivered' | 'failed'> => {
-    const [{ outcome }] = await Promise.all([deliver(leadId, sequence, trigger), sleep(RESEND_PACE_MS)])
+  return async (partnerId: number, asked: Asked): Promise<Resent | undefined> => {
+    const [next, ...others] = await listAsked(dependencies.sql, partnerId, asked)
+    if (next === undefined) return undefined
+    const sending = deliver(next.leadId, next.sequence, asked)
+    const [{ outcome }] = await Promise.all([sending, sleep(RESEND_PACE_MS)])
     if (outcome === 'held') throw again('the endpoint is paused: it is sent when it works', PAUSED_MS)
-    return outcome === 'delivered' ? outcome : 'failed'
+    return { outcome: outcome === 'delivered' ? outcome : 'failed', waiting: others.length }
   }
 }
 

@@ -2,7 +2,8 @@ import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { Config } from '../src/config.ts'
 import type { Sql } from '../src/database/sql.ts'
-import { type ReplayFilter, replayPage, requestAttempt } from '../src/deliveries/resends.ts'
+import type { Asked } from '../src/deliveries/delivery-states.ts'
+import { forgetAsked, requestAttempt } from '../src/deliveries/resends.ts'
 import { reviewEndpoint } from '../src/endpoints/endpoint-review.ts'
 import { createEndpointStarter } from '../src/endpoints/endpoint-workflows.ts'
 import { compareLeads } from '../src/leads/comparison.ts'
@@ -13,7 +14,7 @@ import { referralId } from '../src/temporal/names.ts'
 import { ACTIVITIES } from '../src/temporal/worker-options.ts'
 import { webhookBody, type WebhookFacts } from '../src/webhooks/body.ts'
 import { createSender } from '../src/webhooks/send.ts'
-import { deliveryFailedSignal, wakeSignal, type Webhook } from '../workflows/messages.ts'
+import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
 import { advanceClockActivity } from './advance-clock.ts'
 import { createAttempts } from './attempts.ts'
 import { certificationActivities } from './certify-endpoint.ts'
@@ -32,9 +33,6 @@ import { httpScoreProvider, mockScoreProvider, recordScoreUpdateActivity } from 
 import { removeOldActivity } from './remove-old.ts'
 import { wakeLeadsActivity } from './wake-leads.ts'
 import { createOnboardingMails, welcomeActivities } from './welcome.ts'
-
-/** Webhooks of a replay that are listed at a time. */
-const PAGE = 100
 
 interface Options {
   config: Config<'worker'>
@@ -105,7 +103,7 @@ export function createActivities({ config, log, sql, client, deploymentId, refer
       ...leadActivities(given),
       advanceClock: advanceClockActivity(given),
       requestAttempt: async (leadId: number, sequence: number) => requestAttempt(sql, leadId, sequence),
-      listReplay: async (filter: ReplayFilter, after: Webhook) => replayPage(sql, filter, after, PAGE),
+      forgetAsked: async (partnerId: number, asked: Asked) => forgetAsked(sql, partnerId, asked),
 
       ...certificationActivities(given),
       notify: notifyActivity({ ...given, staffEmail: config.STAFF_EMAIL }),

@@ -38,7 +38,7 @@ export function recordMilestonesActivity(dependencies: RecordingDependencies) {
     }
     const recordAndSend = async ({ partnerId, after }: SettledUpTo) => {
       const opening = { after, encryptionKeys }
-      const attempt = await attempts.begin(partnerId, 'scheduled', () => record(opening))
+      const attempt = await attempts.begin(partnerId, () => record(opening))
       if (attempt === undefined) return record()
       const { begun: recorded, making } = attempt
       if (recorded?.started === undefined || making === undefined) return recorded

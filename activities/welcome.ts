@@ -43,7 +43,7 @@ export function welcomeActivities({
   /** Makes the first attempt at a lead's first webhook, if it can be made now. */
   async function sendFirst(leadId: number, partnerId: number): Promise<Sent> {
     const first = { leadId, sequence: 1, trigger: 'scheduled' as const }
-    const attempt = await attempts.begin(partnerId, 'scheduled', () =>
+    const attempt = await attempts.begin(partnerId, () =>
       beginAttempt(sql, first, encryptionKeys, attempts.mayTake(leadId, 1)),
     )
     if (attempt === undefined) return {}

@@ -88,21 +88,12 @@ export interface ReferralView extends ReferralState {
 
 export const stateQuery = defineQuery<ReferralView>('state')
 
-/** To an endpoint's workflow: its record has changed, for example by a resume. */
+/** To an endpoint's workflow, or a partner's resends: the record has changed, for example by a resume. */
 export const lookSignal = defineSignal('look')
 /** To an endpoint's workflow: probe it now, if it is paused. */
 export const probeSignal = defineSignal('probe')
 /** To an endpoint's workflow: send a test request; joins one that is under way. */
 export const pingUpdate = defineUpdate<PingOutcome>('ping')
-
-/** The webhook of a lead with this sequence. */
-export interface Webhook {
-  leadId: number
-  sequence: number
-}
-
-/** To a partner's resends: send these, too. Answers which of them are too many. */
-export const resendUpdate = defineUpdate<Webhook[], [Webhook[]]>('resend')
 
 interface MilestoneArgument {
   id?: string

@@ -1,5 +1,5 @@
 import type { EndpointPauser } from '../endpoints/endpoint-state.ts'
-import type { AttemptTrigger, DeliveryState } from './delivery-states.ts'
+import type { Asked, AttemptTrigger, DeliveryState } from './delivery-states.ts'
 import { attemptDelayMs } from './retry-schedule.ts'
 
 /** So many attempts in a row that a crash or a deployment cut off count as one failure. */
@@ -12,8 +12,8 @@ export interface DeliveryFacts {
   nextAttemptAt: Date
   /** Whether another attempt holds its lease. */
   isLeased: boolean
-  /** Since when an open delivery waits for an attempt that was asked for; `null` if none was. */
-  resendRequestedAt: Date | null
+  /** An attempt beside the schedule. */
+  asked: Asked | null
   /** How many of the latest attempts in a row were interrupted. */
   interruptions: number
   /** Whether its lead is erased. */
@@ -39,13 +39,12 @@ export type AttemptDecision =
  * | --------------------------------------------------------------------- | -------------------------------- |
  * | another attempt holds its lease                                       | wait 1 s, `leased`               |
  * | it is settled, and the attempt is `scheduled` or a `probe`            | `settled`                        |
- * | a `resend` of what is neither delivered nor given up                  | `settled`                        |
  * | it is settled, and its lead is erased                                 | `settled`                        |
  * | the endpoint has no URL                                               | `held`                           |
  * | the endpoint is paused, but for a `probe` of what the service paused  | `held`                           |
  * | it is `scheduled` and not due, and nobody asked for it                | wait until then, `not_due`       |
  * | it is `scheduled`, and the third attempt in a row was interrupted     | `fail`: one more failure, and wait |
- * | a `resend`, and the third attempt in a row was interrupted            | `settled`                        |
+ * | no `probe`, and the third attempt in a row was interrupted            | `settled`                        |
  * | otherwise                                                             | `send`                           |
  *
  * An open delivery that is asked for before it is due is sent as a `resend`: it keeps its place in the schedule. Before
@@ -57,23 +56,22 @@ export function decideAttempt(
   trigger: AttemptTrigger,
   { now, random }: { now: Date; random: () => number },
 ): AttemptDecision {
-  const { state, resendRequestedAt } = delivery
+  const { state } = delivery
   const isScheduled = trigger === 'scheduled'
   const isOpen = state === 'pending'
   if (delivery.isLeased) return { kind: 'wait', why: 'leased', forMs: 1000 }
   if (!isOpen && (isScheduled || trigger === 'probe')) return { kind: 'settled', state }
-  if (trigger === 'resend' && (isOpen || state === 'canceled')) return { kind: 'settled', state }
   if (!isOpen && delivery.isErased) return { kind: 'settled', state: 'canceled' }
   const isProbed = trigger === 'probe' && pausedBy === 'service'
   if (url === null || (pausedBy !== null && !isProbed)) return { kind: 'held' }
   const forMs = delivery.nextAttemptAt.getTime() - now.getTime()
   const isEarly = isScheduled && forMs > 0
-  if (isEarly && resendRequestedAt === null) return { kind: 'wait', why: 'not_due', forMs }
+  if (isEarly && delivery.asked === null) return { kind: 'wait', why: 'not_due', forMs }
   if (delivery.interruptions >= INTERRUPTIONS_PER_FAILURE) {
     // the request itself may crash its worker
     const failures = delivery.failures + 1
     if (isScheduled) return { kind: 'fail', failures, forMs: attemptDelayMs(failures, random) }
-    if (trigger === 'resend') return { kind: 'settled', state }
+    if (trigger !== 'probe') return { kind: 'settled', state }
   }
   return { kind: 'send', as: isEarly ? 'resend' : trigger }
 }

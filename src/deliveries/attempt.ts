@@ -84,6 +84,8 @@ export interface StartedAttempt {
   /** The request that caused the event. */
   requestId: string | null
   trigger: AttemptTrigger
+  /** Whether the webhook is settled, and sent once more. */
+  isRepeat: boolean
   url: string
   /** The live secrets in plain text, the newest first. */
   secrets: string[]
@@ -124,7 +126,7 @@ export async function readEndpoint(
 
 /** A new attempt: its row without its number, and what to send once that is written; or why a secret cannot be read. */
 export function newAttempt(
-  delivery: Omit<StartedAttempt, 'attemptId' | 'trigger' | 'url' | 'secrets' | 'beganAt'>,
+  delivery: Omit<StartedAttempt, 'attemptId' | 'trigger' | 'isRepeat' | 'url' | 'secrets' | 'beganAt'>,
   endpoint: CalledEndpoint,
   trigger: AttemptTrigger,
   encryptionKeys: readonly Buffer[],
@@ -137,7 +139,14 @@ export function newAttempt(
   const url = endpoint.url ?? ''
   const revision = { endpoint_revision: endpoint.revision }
   const row = { id: attemptId, event_id: eventId, partner_id: partnerId, trigger, url, ...revision }
-  const request = { attemptId, trigger, url, secrets: opened.secrets, beganAt: performance.now() }
+  const request = {
+    attemptId,
+    trigger,
+    isRepeat: false,
+    url,
+    secrets: opened.secrets,
+    beganAt: performance.now(),
+  }
   const started: StartedAttempt = { ...request, eventId, leadId, sequence, partnerId, body, requestId }
   return { row, started }
 }

@@ -4,7 +4,7 @@ import type { Sql } from '../database/sql.ts'
 import { type AttemptDecision, decideAttempt } from './attempt-decision.ts'
 import { newAttempt, readEndpoint, type StartedAttempt } from './attempt.ts'
 import type { AttemptTrigger } from './delivery-states.ts'
-import { leaseOf, type MayTake, noLease } from './delivery.ts'
+import { leaseOf, type MayTake, noMore } from './delivery.ts'
 import { inRound, lastButOneAfter } from './retry-schedule.ts'
 
 /** What comes next for a delivery; `missing`: there is none. */
@@ -49,22 +49,19 @@ export async function beginAttempt(
 
     if (decision.kind === 'held' || decision.kind === 'wait') return decision
     if (decision.kind === 'settled') {
-      if (lease === null) return decision
-      await closeInterrupted(trx, eventId)
-      await write({ ...noLease, interruptions: 0 })
+      if (lease !== null) await closeInterrupted(trx, eventId)
+      if (lease !== null || trigger === stored.asked) await write(noMore)
       return decision
     }
     if (decision.kind === 'fail') {
       const { failures, forMs } = decision
       await closeInterrupted(trx, eventId)
       await write({
-        ...noLease,
+        ...noMore,
         round,
         failures,
-        interruptions: 0,
         last_but_one_at: lastButOneAfter(failures, delivery.lastButOneAt, now),
         next_attempt_at: raw<Date>`clock_timestamp() + ${forMs} * interval '1 millisecond'`,
-        resend_requested_at: null,
       })
       return { kind: 'wait', why: 'not_due', forMs }
     }
@@ -74,14 +71,15 @@ export async function beginAttempt(
       return { kind: 'unreadable', partnerId, reason: attempt.unreadable }
     }
     if (lease !== null) await closeInterrupted(trx, eventId)
+    const isRepeat = stored.state !== 'pending'
     const number = raw<number>`(select coalesce(max(number), 0) + 1 from attempts where event_id = ${eventId})`
     await trx
       .with('attempt', (cte) => cte.insertInto('attempts').values({ ...attempt.row, number }))
       .updateTable('deliveries')
-      .set({ ...leaseOf(attempt.row.id), fault: null, interruptions, resend_requested_at: null })
+      .set({ ...leaseOf(attempt.row.id), fault: null, interruptions, ...(!isRepeat && { asked: null }) })
       .where('event_id', '=', eventId)
       .execute()
-    return { kind: 'send', started: attempt.started }
+    return { kind: 'send', started: { ...attempt.started, isRepeat } }
   })
 }
 
@@ -90,7 +88,7 @@ function lockDelivery(trx: Sql, leadId: number, sequence: number) {
     .selectFrom('deliveries')
     .select(['event_id as eventId', 'partner_id as partnerId', 'request_id as requestId', 'body', 'state'])
     .select(['round', 'failures', 'next_attempt_at as nextAttemptAt', 'last_but_one_at as lastButOneAt'])
-    .select(['lease', 'interruptions', 'resend_requested_at as resendRequestedAt'])
+    .select(['lease', 'interruptions', 'asked'])
     .where('lead_id', '=', leadId)
     .where('sequence', '=', sequence)
     .forUpdate()

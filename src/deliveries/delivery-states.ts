@@ -22,6 +22,9 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number]
 export const attemptTriggers = ['scheduled', 'resend', 'replay', 'probe'] as const
 export type AttemptTrigger = (typeof attemptTriggers)[number]
 
+/** What is asked for beside the schedule. */
+export type Asked = Extract<AttemptTrigger, 'resend' | 'replay'>
+
 /** The time limit of a request, from the DNS lookup to the last byte of the response. */
 export const REQUEST_LIMIT_MS = 15_000
 

@@ -3,7 +3,7 @@ import { sql as raw } from 'kysely'
 import { instant } from '../database/columns.ts'
 import type { Sql } from '../database/sql.ts'
 import { HOUR_MS } from '../values.ts'
-import { type DeliveryState, LEASE_MS } from './delivery-states.ts'
+import { type Asked, type DeliveryState, LEASE_MS } from './delivery-states.ts'
 
 /** One event to the partner's endpoint; its attempts are its HTTP requests. */
 export const Delivery = defineEntity({
@@ -30,8 +30,8 @@ export const Delivery = defineEntity({
     /** How many of the latest attempts in a row were interrupted. */
     interruptions: p.integer().default(0),
     settledAt: instant().nullable(),
-    /** Since when an open delivery waits for an attempt that was asked for. */
-    resendRequestedAt: instant().nullable(),
+    /** What was asked for beside the schedule: until that begins, and once it is settled until that has ended. */
+    asked: p.text().$type<Asked>().nullable(),
     /** Why its latest attempt could not begin, for staff; null since one began. */
     fault: p.text().nullable(),
     /** The partner's request that caused the event; null for what happened without one. */
@@ -46,7 +46,10 @@ export const leaseOf = (attemptId: string) => ({
 })
 
 /** What the end of a lease writes. */
-export const noLease = { lease: null, leased_until: null }
+export const noLease = { lease: null, leased_until: null, interruptions: 0 }
+
+/** What is written when nothing is asked for any more, either. */
+export const noMore = { ...noLease, asked: null }
 
 /**
  * Whether a delivery has a lease that holds, as far as PostgreSQL's clock tells. One that ends further ahead than a lease is
@@ -137,7 +140,7 @@ export async function deliveryQueue(sql: Sql, leadId: number): Promise<DeliveryQ
 export const canceled = {
   state: 'canceled' as const,
   settled_at: raw<Date>`clock_timestamp()`,
-  ...noLease,
+  ...noMore,
 }
 
 /** Cancels a partner's open deliveries. Answers how many. */

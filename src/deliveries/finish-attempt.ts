@@ -5,7 +5,7 @@ import { type EndpointNotice, oweNotice } from '../endpoints/notices.ts'
 import type { AttemptOutcome } from '../webhooks/send.ts'
 import type { Signature } from '../webhooks/signature.ts'
 import { type AttemptTrigger, FAILING_AFTER } from './delivery-states.ts'
-import { noLease } from './delivery.ts'
+import { noLease, noMore } from './delivery.ts'
 import { decideFailure, type FailureDecision } from './outcome-decision.ts'
 import { inRound } from './retry-schedule.ts'
 
@@ -48,7 +48,7 @@ async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome)
   const { rows } = await raw<{ partner_id: number }>`
     with delivery as (
       update deliveries set state = 'delivered', lease = null, leased_until = null, interruptions = 0,
-        settled_at = case state when 'delivered' then settled_at else clock_timestamp() end, resend_requested_at = null
+        settled_at = case state when 'delivered' then settled_at else clock_timestamp() end, asked = null
       where event_id = ${eventId} and lease = ${attemptId} returning partner_id
     ), endpoint as (
       -- only when it changes: a row that every delivery updated would make them wait for each other
@@ -86,11 +86,11 @@ async function fail(trx: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): P
       failures: change.failures,
       next_attempt_at: change.nextAttemptAt,
       last_but_one_at: change.lastButOneAt,
-      ...(change.isGivenUp && { state: 'given_up' as const, settled_at: now }),
+      ...(change.isGivenUp && { state: 'given_up' as const, settled_at: now, asked: null }),
     }
     await trx
       .updateTable('deliveries')
-      .set({ ...noLease, interruptions: 0, ...place })
+      .set({ ...(delivery.state === 'pending' ? noLease : noMore), ...place })
       .where('event_id', '=', eventId)
       .execute()
   }

@@ -25,15 +25,8 @@ import { diagnoseStatus } from '../webhooks/diagnosis.ts'
 import { signatureHeaders } from '../webhooks/signature.ts'
 import { latestAttempts } from './attempt.ts'
 import { attemptTriggers, deliveryStatuses } from './delivery-states.ts'
-import {
-  AFTER_ALL,
-  deliveryState,
-  findDeliveries,
-  nextAttemptOf,
-  requireWebhook,
-  unknownEvent,
-  unsentEvent,
-} from './list-deliveries.ts'
+import { AFTER_ALL, deliveryState, findDeliveries, nextAttemptOf } from './list-deliveries.ts'
+import { requireWebhook, unknownEvent, unsentEvent } from './resends.ts'
 
 const body = strictBody({
   event_id: eventId.optional().describe('Only this webhook, with the bodies that your endpoint answered.'),

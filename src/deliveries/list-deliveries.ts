@@ -1,15 +1,9 @@
 import { type RawBuilder, sql as raw } from 'kysely'
 import { z } from 'zod'
 import type { Sql } from '../database/sql.ts'
-import { ApiError, invalidPayload } from '../http/errors.ts'
 import { oneOf } from '../http/fields.ts'
 import type { MilestoneName } from '../leads/milestones.ts'
-import {
-  type DeliveryState,
-  deliveryStates,
-  type DeliveryStatus,
-  deliveryStatuses,
-} from './delivery-states.ts'
+import { deliveryStates, type DeliveryStatus, deliveryStatuses } from './delivery-states.ts'
 import { countedOf, isLeased, waitsFor } from './delivery.ts'
 
 interface DeliveryFilter {
@@ -131,23 +125,3 @@ export const deliveryState = z.enum(deliveryStatuses, { error: oneOf(deliverySta
   description:
     '`pending`: to be sent. `held`: pending, while your endpoint is paused. `delivered`: your endpoint accepted it. `given_up`: the retry schedule is used up while your endpoint accepted other webhooks; the lead’s next webhook is sent, and resend-webhook sends this one again. `canceled`: our staff canceled it, or the lead was erased.',
 })
-
-/** For an event that does not exist, and for another partner's. */
-export const unknownEvent = () => new ApiError('NOT_FOUND', 'Event not found.')
-export const unsentEvent = () => invalidPayload('This event is not sent as a webhook.')
-
-/** Requires that an event is the partner's own and has a webhook. @returns the webhook's state. */
-export async function requireWebhook(sql: Sql, partnerId: number, eventId: string): Promise<DeliveryState> {
-  const found = await sql
-    .selectFrom('lead_events')
-    .innerJoin('leads', 'leads.id', 'lead_events.lead_id')
-    .leftJoin('deliveries', 'deliveries.event_id', 'lead_events.id')
-    .select('deliveries.state')
-    .where('lead_events.id', '=', eventId)
-    .where('lead_events.partner_id', '=', partnerId)
-    .where('leads.erased_at', 'is', null)
-    .executeTakeFirst()
-  if (found === undefined) throw unknownEvent()
-  if (found.state === null) throw unsentEvent()
-  return found.state
-}

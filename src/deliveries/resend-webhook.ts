@@ -5,8 +5,7 @@ import { eventId as ofEvent } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { messageResponse, strictBody } from '../http/schemas.ts'
 import { MOST_RESENDS, REQUEST_LIMIT_MS } from './delivery-states.ts'
-import { requireWebhook, unknownEvent, unsentEvent } from './list-deliveries.ts'
-import { describeResend, findDelivery } from './resends.ts'
+import { describeResend, requireWebhook, unknownEvent, unsentEvent } from './resends.ts'
 
 type Options = Pick<RouteDependencies, 'sql' | 'resendWebhook'>
 
@@ -45,11 +44,8 @@ export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, 
   app.post('/resend-webhook', {
     schema,
     handler: async (request) => {
-      const { partnerId } = request
-      const { event_id: eventId } = request.body
-      const found = await findDelivery(sql, eventId)
-      if (found?.partner_id !== partnerId)
-        throw (await requireWebhook(sql, partnerId, eventId)) === 'canceled' ? canceled() : unknownEvent()
+      const found = await requireWebhook(sql, request.partnerId, request.body.event_id)
+      if (found.state === 'canceled') throw canceled()
       request.leadId = found.lead_id
       const outcome = await resend(found).catch((err: unknown) => {
         request.log.warn({ err }, 'resend not started')

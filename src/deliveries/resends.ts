@@ -1,34 +1,44 @@
-import {
-  type Client,
-  WithStartWorkflowOperation,
-  WorkflowExecutionAlreadyStartedError,
-} from '@temporalio/client'
+import type { Client } from '@temporalio/client'
 import { sql as raw } from 'kysely'
-import { resendUpdate, sendNowSignal, type Webhook } from '../../workflows/messages.ts'
-import type { resend, Resends } from '../../workflows/resend.ts'
+import { lookSignal, wakeSignal } from '../../workflows/messages.ts'
+import type { resend } from '../../workflows/resend.ts'
 import type { Sql } from '../database/sql.ts'
+import { ApiError, invalidPayload } from '../http/errors.ts'
 import type { Referrals } from '../leads/referrals.ts'
 import { inBatches } from '../temporal/in-flight.ts'
 import { replayId, resendId, TASK_QUEUE } from '../temporal/names.ts'
+import { type Asked, type DeliveryState, MOST_RESENDS } from './delivery-states.ts'
 import { waitsFor } from './delivery.ts'
 
-/** What a resend needs to know of a delivery; `undefined` if there is none that can be sent. */
-export async function findDelivery(sql: Sql, eventId: string) {
+/** An event of a lead that is not erased, with the state of its webhook; `null` if it has none. */
+export async function findWebhook(sql: Sql, eventId: string) {
   return sql
-    .selectFrom('deliveries')
-    .innerJoin('leads', 'leads.id', 'deliveries.lead_id')
-    .select(['deliveries.event_id', 'deliveries.lead_id', 'deliveries.partner_id', 'deliveries.sequence'])
+    .selectFrom('lead_events')
+    .innerJoin('leads', 'leads.id', 'lead_events.lead_id')
+    .leftJoin('deliveries', 'deliveries.event_id', 'lead_events.id')
+    .select(['lead_events.id as event_id', 'lead_events.lead_id', 'lead_events.partner_id'])
     .select(['deliveries.state', waitsFor.as('waits_for')])
-    .where('deliveries.event_id', '=', eventId)
-    .where('deliveries.state', '<>', 'canceled')
+    .where('lead_events.id', '=', eventId)
     .where('leads.erased_at', 'is', null)
     .executeTakeFirst()
 }
 
-export type ResentDelivery = NonNullable<Awaited<ReturnType<typeof findDelivery>>>
+export type Webhook = NonNullable<Awaited<ReturnType<typeof findWebhook>>>
+
+/** For an event that does not exist, and for another partner's. */
+export const unknownEvent = () => new ApiError('NOT_FOUND', 'Event not found.')
+export const unsentEvent = () => invalidPayload('This event is not sent as a webhook.')
+
+/** Requires that an event is the partner's own and has a webhook. */
+export async function requireWebhook(sql: Sql, partnerId: number, eventId: string): Promise<Webhook> {
+  const found = await findWebhook(sql, eventId)
+  if (found?.partner_id !== partnerId) throw unknownEvent()
+  if (found.state === null) throw unsentEvent()
+  return found
+}
 
 /** What became of a resend, for partners and staff. */
-export function describeResend({ waits_for: earlier }: ResentDelivery): string {
+export function describeResend({ waits_for: earlier }: Webhook): string {
   if (earlier === null) return 'The webhook will be sent again.'
   return `The webhook waits for ${earlier.event_id} (sequence ${earlier.sequence}) of the same lead. Resend that one.`
 }
@@ -37,92 +47,64 @@ export function describeResend({ waits_for: earlier }: ResentDelivery): string {
 export async function requestAttempt(sql: Sql, leadId: number, sequence: number): Promise<void> {
   await sql
     .updateTable('deliveries')
-    .set({ resend_requested_at: raw<Date>`clock_timestamp()` })
+    .set({ asked: 'resend' })
     .where('lead_id', '=', leadId)
     .where('sequence', '=', sequence)
     .where('state', '=', 'pending')
     .execute()
 }
 
-const CALL_LIMIT_MS = 10_000
-const nothing: Resends = { delivered: 0, failed: 0, waiting: [] }
-
-export type Resender = ReturnType<typeof createResender>
-
-/** Has webhooks sent once more, without waiting for that. All calls reject if the workflow cannot be reached. */
-export function createResender(client: Client, referrals: Pick<Referrals, 'signal'>) {
-  const limited = <Result>(call: () => Promise<Result>) =>
-    client.withDeadline(Date.now() + CALL_LIMIT_MS, call)
-
-  /** Adds to the settled webhooks of a partner that wait. @returns which of them are too many. */
-  async function add(partnerId: number, webhooks: Webhook[]): Promise<Webhook[]> {
-    const startWorkflowOperation = new WithStartWorkflowOperation<typeof resend>('resend', {
-      workflowId: resendId(partnerId),
-      taskQueue: TASK_QUEUE,
-      args: [partnerId, nothing],
-      staticSummary: `Resends of partner ${partnerId}`,
-      workflowIdConflictPolicy: 'USE_EXISTING',
-    })
-    const options = { args: [webhooks] as [Webhook[]], startWorkflowOperation }
-    return limited(() => client.workflow.executeUpdateWithStart(resendUpdate, options))
-  }
-  // one update takes all that a partner asks for at a time
-  const addInBatches = inBatches(add)
-
-  return {
-    add,
-
-    /** An open one is sent by its lead's workflow, in order; a settled one by its partner's resends. */
-    resend: async (delivery: ResentDelivery): Promise<'accepted' | 'too_many'> => {
-      const { state, waits_for: earlier, lead_id: leadId, partner_id: partnerId, sequence } = delivery
-      if (state !== 'pending') {
-        const refused = await addInBatches(partnerId, { leadId, sequence })
-        const isRefused = refused.some((one) => one.leadId === leadId && one.sequence === sequence)
-        return isRefused ? 'too_many' : 'accepted'
-      }
-      // it follows the earlier one by itself
-      if (earlier === null) await referrals.signal(leadId, sendNowSignal)
-      return 'accepted'
-    },
-
-    /** Sends what a filter finds. @returns the workflow's id; `undefined` when a replay of this partner is under way. */
-    async replay(filter: ReplayFilter, total: number): Promise<string | undefined> {
-      const { partnerId } = filter
-      const workflowId = replayId(partnerId)
-      const resends = { ...nothing, replay: { filter, total, at: { leadId: 0, sequence: 0 } } }
-      const options = {
-        workflowId,
-        taskQueue: TASK_QUEUE,
-        args: [partnerId, resends] as Parameters<typeof resend>,
-        staticSummary: `Replay of partner ${partnerId}: ${total} webhooks`,
-      }
-      try {
-        await limited(() => client.workflow.start<typeof resend>('resend', options))
-        return workflowId
-      } catch (error) {
-        if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined
-        throw error
-      }
-    },
-  }
+/** Asks for an attempt at a webhook. Answers its state; `undefined` if too many settled ones of its partner wait already. */
+async function ask(sql: Sql, eventId: string): Promise<DeliveryState | undefined> {
+  const { rows } = await raw<{ state: DeliveryState }>`
+    update deliveries d set asked = 'resend'
+    where event_id = ${eventId} and (state = 'pending' or asked is not null or (
+      -- several calls at a time may exceed it by a few
+      select count(*) from deliveries other
+      where other.partner_id = d.partner_id and other.asked = 'resend' and other.state <> 'pending'
+    ) < ${MOST_RESENDS})
+    returning state`.execute(sql)
+  return rows[0]?.state
 }
 
-/** Which settled deliveries of a partner are sent once more; dates in ISO 8601. */
+/** Settled webhooks of a partner that were asked for, in the order in which they are sent: so many that a partner's own are all. */
+export async function listAsked(sql: Sql, partnerId: number, asked: Asked) {
+  return sql
+    .selectFrom('deliveries')
+    .select(['lead_id as leadId', 'sequence'])
+    .where('partner_id', '=', partnerId)
+    .where('asked', '=', asked)
+    .where('state', '<>', 'pending')
+    .orderBy('lead_id')
+    .orderBy('sequence')
+    .limit(MOST_RESENDS + 1)
+    .execute()
+}
+
+/** Sends no more of what was asked for. */
+export async function forgetAsked(sql: Sql, partnerId: number, asked: Asked): Promise<void> {
+  await sql
+    .updateTable('deliveries')
+    .set({ asked: null })
+    .where('partner_id', '=', partnerId)
+    .where('asked', '=', asked)
+    .where('state', '<>', 'pending')
+    .execute()
+}
+
+/** Which settled deliveries of a partner are sent once more. */
 export interface ReplayFilter {
   partnerId: number
   states: ('given_up' | 'delivered')[]
-  /** Events from this date on. */
-  since: string | null
-  /** Events before this date; events have the dates of their lead's clock. */
-  until: string | null
-  /** Settled before this date: what is delivered during a replay is not part of it. */
-  settledBefore: string
+  /** Events from this date on. Events have the dates of their lead's clock. */
+  since: Date | null
+  /** Events before this date. */
+  until: Date | null
 }
 
-const matching = ({ partnerId, states, since, until, settledBefore }: ReplayFilter) => raw`
+const matching = ({ partnerId, states, since, until }: ReplayFilter) => raw`
   from leads l join deliveries d on d.lead_id = l.id join lead_events e on e.id = d.event_id
-  where l.partner_id = ${partnerId} and l.erased_at is null
-    and d.state = any(${states}::text[]) and d.settled_at < ${settledBefore}::timestamptz
+  where l.partner_id = ${partnerId} and l.erased_at is null and d.state = any(${states}::text[])
     and e.created_at >= coalesce(${since}::timestamptz, '-infinity')
     and e.created_at < coalesce(${until}::timestamptz, 'infinity')`
 
@@ -138,16 +120,54 @@ export async function countReplay(sql: Sql, filter: ReplayFilter): Promise<Repla
   return rows[0] ?? { webhooks: 0, leads: 0 }
 }
 
-/** The next webhooks of a replay: leads in the order of their ids, each lead's webhooks in their own. */
-export async function replayPage(
-  sql: Sql,
-  filter: ReplayFilter,
-  after: Webhook,
-  limit: number,
-): Promise<Webhook[]> {
-  const { rows } = await raw<Webhook>`
-    select l.id as "leadId", d.sequence ${matching(filter)}
-      and l.id >= ${after.leadId} and (d.lead_id, d.sequence) > (${after.leadId}::int, ${after.sequence}::int)
-    order by l.id, d.sequence limit ${limit}`.execute(sql)
-  return rows
+const CALL_LIMIT_MS = 10_000
+
+export type Resender = ReturnType<typeof createResender>
+
+/**
+ * Has webhooks sent once more, without waiting for that: they are marked, and whoever sends them looks. All calls reject if
+ * the workflow cannot be reached; what is marked then goes out with what is asked for next.
+ */
+export function createResender(client: Client, { sql, referrals }: { sql: Sql; referrals: Referrals }) {
+  /** Starts a partner's resends or replays, or has them look again. */
+  async function start(partnerId: number, asked: Asked): Promise<string> {
+    const workflowId = asked === 'resend' ? resendId(partnerId) : replayId(partnerId)
+    const options = {
+      workflowId,
+      taskQueue: TASK_QUEUE,
+      args: [partnerId, asked] as Parameters<typeof resend>,
+      signal: lookSignal,
+      signalArgs: [] as [],
+      staticSummary: `${asked === 'resend' ? 'Resends' : 'Replay'} of partner ${partnerId}`,
+    }
+    const call = () => client.workflow.signalWithStart<typeof resend>('resend', options)
+    await client.withDeadline(Date.now() + CALL_LIMIT_MS, call)
+    return workflowId
+  }
+  // one signal tells of all that a partner asks for at a time
+  const startBatch = inBatches((partnerId: number, _: Asked[]) => start(partnerId, 'resend'))
+
+  return {
+    /** An open one is sent by its lead's workflow, in order; a settled one by its partner's resends. */
+    resend: async ({
+      event_id,
+      lead_id,
+      partner_id,
+      waits_for,
+    }: Webhook): Promise<'accepted' | 'too_many'> => {
+      const state = await ask(sql, event_id)
+      if (state === undefined) return 'too_many'
+      if (state !== 'pending') await startBatch(partner_id, 'resend')
+      // it follows an earlier one by itself
+      else if (waits_for === null) await referrals.signal(lead_id, wakeSignal)
+      return 'accepted'
+    },
+
+    /** Sends what a filter finds. Answers the workflow's id. */
+    async replay(filter: ReplayFilter): Promise<string> {
+      await raw`update deliveries set asked = 'replay'
+        where asked is null and event_id in (select d.event_id ${matching(filter)})`.execute(sql)
+      return start(filter.partnerId, 'replay')
+    },
+  }
 }

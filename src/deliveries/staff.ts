@@ -5,10 +5,10 @@ import { fields, printable, table } from '../staff/answer.ts'
 import { leadArgument, moment, oneOf, partnerArgument, rows } from '../staff/arguments.ts'
 import type { Run, StaffContext } from '../staff/context.ts'
 import { Refusal } from '../staff/refusal.ts'
-import { replayId, resendId } from '../temporal/names.ts'
+import { resendId } from '../temporal/names.ts'
 import { type DeliveryStatus, deliveryStatuses, MOST_RESENDS } from './delivery-states.ts'
 import { findDeliveries, nextText } from './list-deliveries.ts'
-import { countReplay, describeResend, findDelivery, type ReplayFilter } from './resends.ts'
+import { countReplay, describeResend, findWebhook, type ReplayFilter } from './resends.ts'
 
 export function addDeliveryCommands(program: Command, run: Run): void {
   const delivery = program
@@ -81,8 +81,8 @@ async function list({ sql }: StaffContext, { partner, lead, state, limit }: List
 
 /** Tries an open webhook now, or sends a settled one again, after the resends that were requested before. */
 export async function resend(context: StaffContext, event: string) {
-  const delivery = await findDelivery(context.sql, event)
-  if (delivery === undefined)
+  const delivery = await findWebhook(context.sql, event)
+  if (delivery === undefined || delivery.state === null || delivery.state === 'canceled')
     throw new Refusal(`There is no delivery of ${printable(event)} that can be sent: see "delivery list".`)
   const { lead_id: leadId, partner_id: partnerId, state, waits_for } = delivery
   const action = { action: 'delivery.resend', partnerId, leadId, detail: { event_id: event, state } }
@@ -114,9 +114,8 @@ export async function replay(
   const filter: ReplayFilter = {
     partnerId: partner,
     states: state === 'all' ? ['given_up', 'delivered'] : [state],
-    since: since?.toISOString() ?? null,
-    until: until?.toISOString() ?? null,
-    settledBefore: new Date().toISOString(),
+    since: since ?? null,
+    until: until ?? null,
   }
   const counts = await countReplay(context.sql, filter)
   const json = { partner_id: partner, since: filter.since, until: filter.until, ...counts }
@@ -124,11 +123,8 @@ export async function replay(
   if (dryRun) return { json: { ...json, workflow_id: null }, text }
   if (counts.webhooks === 0) throw new Refusal('There are no such webhooks: see "delivery list".')
   const action = { action: 'delivery.replay', partnerId: partner, detail: { ...filter, ...counts } }
-  const workflowId = await context.act(action, async () => {
-    const result = await context.resends.replay(filter, counts.webhooks)
-    if (result !== undefined) return { result }
-    throw new Refusal(`A replay is already under way: see the workflow ${replayId(partner)}.`)
-  })
+  const replaying = async () => ({ result: await context.resends.replay(filter) })
+  const workflowId = await context.act(action, replaying)
   return {
     json: { ...json, workflow_id: workflowId },
     text: `${text}\n\nThe replay has started. To see its progress or cancel it: the workflow ${workflowId} in the Temporal Web UI.`,

@@ -111,10 +111,7 @@ async function cancelDeliveries(trx: Sql, leadIds: readonly number[]): Promise<v
     .forUpdate()
     .execute()
   const deliveries = trx.updateTable('deliveries').where('lead_id', 'in', leadIds)
-  await deliveries
-    .set({ ...canceled, resend_requested_at: null })
-    .where('state', '=', 'pending')
-    .execute()
+  await deliveries.set(canceled).where('state', '=', 'pending').execute()
   await deliveries.set(noLease).where('lease', 'is not', null).execute()
 }
 

@@ -82,7 +82,7 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     requireOwnNamespace: guard,
     referrals,
     startEndpoint: createEndpointStarter(client),
-    resends: createResender(client, referrals),
+    resends: createResender(client, { sql, referrals }),
     /** To open what is sealed; rejects when a key is missing under which data is stored. */
     openingKeys,
     /** To seal, too: rejects unless API and worker have the newest key, or nothing is sealed yet. */

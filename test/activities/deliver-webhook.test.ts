@@ -354,18 +354,18 @@ describe('delivering a webhook', () => {
       ...place,
       state: 'pending',
       lease: null,
-      resend_requested_at: null,
+      asked: null,
     })
     // asked for once, tried once
     expect((await refusal()).message).toBe('the next attempt is not due yet')
     answering(200)
     await ask()
     expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
-    expect(await delivery()).toMatchObject({ state: 'delivered', resend_requested_at: null })
+    expect(await delivery()).toMatchObject({ state: 'delivered', asked: null })
     expect((await attempts()).map(({ trigger }) => trigger)).toEqual(['scheduled', 'resend', 'resend'])
     expect(endpoint.arrivals.map(({ replay }) => replay)).toEqual([undefined, undefined, undefined])
     await ask()
-    expect(await delivery()).toMatchObject({ resend_requested_at: null })
+    expect(await delivery()).toMatchObject({ asked: null })
   })
 
   const settle = () =>

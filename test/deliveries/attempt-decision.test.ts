@@ -14,7 +14,7 @@ const facts: DeliveryFacts & EndpointFacts = {
   nextAttemptAt: now,
   isLeased: false,
   isErased: false,
-  resendRequestedAt: null,
+  asked: null,
   interruptions: 0,
   url: 'https://lender.example',
   pausedBy: null,
@@ -23,7 +23,7 @@ const facts: DeliveryFacts & EndpointFacts = {
 const DELIVERED = { state: 'delivered' as const }
 const GIVEN_UP = { state: 'given_up' as const }
 const EARLY = { nextAttemptAt: inSevenSeconds }
-const ASKED = { ...EARLY, resendRequestedAt: now }
+const ASKED = { ...EARLY, asked: 'resend' as const }
 const SEND = { kind: 'send' }
 const HELD = { kind: 'held' }
 const LEASED = { kind: 'wait', why: 'leased', forMs: 1000 }
@@ -38,7 +38,6 @@ describe('the next attempt of a delivery', () => {
     ['is not made once it is given up', 'probe', GIVEN_UP, settled('given_up')],
     ['waits while another holds the lease', 'scheduled', { isLeased: true }, LEASED],
     ['waits for the lease as a resend', 'resend', { ...DELIVERED, isLeased: true }, LEASED],
-    ['is forgotten as a resend of what is canceled', 'resend', { state: 'canceled' }, settled('canceled')],
     ['is forgotten for an erased lead', 'replay', { ...GIVEN_UP, isErased: true }, settled('canceled')],
     ['is held without a URL', 'probe', { url: null, pausedBy: 'service' }, HELD],
     ['is held while the service pauses', 'scheduled', { pausedBy: 'service' }, HELD],
@@ -49,13 +48,13 @@ describe('the next attempt of a delivery', () => {
     ['waits until it is due', 'scheduled', EARLY, NOT_DUE],
     ['does not wait as a probe', 'probe', EARLY, SEND],
     ['is made early as a resend when asked for', 'scheduled', ASKED, { ...SEND, as: 'resend' }],
-    ['is scheduled if due, though asked for', 'scheduled', { resendRequestedAt: now }, SEND],
+    ['is scheduled if due, though asked for', 'scheduled', { asked: 'resend' }, SEND],
     ['is made again by a resend', 'resend', DELIVERED, SEND],
     ['is made again by a replay', 'replay', GIVEN_UP, SEND],
     ['is made again after two interruptions', 'scheduled', { interruptions: 2 }, SEND],
     ['fails at the third in a row', 'scheduled', { interruptions: 3, failures: 1 }, fail(2, 330_000)],
     ['fails then, though asked for', 'scheduled', { ...ASKED, interruptions: 3 }, fail(1, 5500)],
-    ['is forgotten then as a resend', 'resend', { ...DELIVERED, interruptions: 3 }, settled('delivered')],
+    ['is forgotten then as a replay', 'replay', { ...DELIVERED, interruptions: 3 }, settled('delivered')],
     ['is made then as a probe', 'probe', { interruptions: 3 }, SEND],
   ])('%s', (_, trigger, change, decision) => {
     const delivery = { ...facts, ...change }

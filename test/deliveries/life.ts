@@ -23,7 +23,7 @@ interface Delivery {
   nextAttemptAt: Date
   lease: Attempt | null
   leasedUntil: Date | null
-  resendRequestedAt: null
+  asked: null
   interruptions: number
 }
 
@@ -60,7 +60,7 @@ export class Life {
       nextAttemptAt: this.now,
       lease: null,
       leasedUntil: null,
-      resendRequestedAt: null,
+      asked: null,
       interruptions: 0,
     }))
   }

@@ -25,7 +25,7 @@ describe('a webhook that is asked for again as its lead is erased', () => {
   const deliveryOf = (eventId: string) =>
     sql
       .selectFrom('deliveries')
-      .select(['lead_id', 'sequence', 'state', 'resend_requested_at'])
+      .select(['lead_id', 'sequence', 'state', 'asked'])
       .where('event_id', '=', eventId)
       .executeTakeFirstOrThrow()
   const attemptsAt = (eventId: string) =>
@@ -43,7 +43,7 @@ describe('a webhook that is asked for again as its lead is erased', () => {
     await delivery.reached()
     await delivery.release((trx) => requestAttempt(trx, leadId, 1))
     await erased
-    expect(await deliveryOf(eventId)).toMatchObject({ state: 'canceled', resend_requested_at: null })
+    expect(await deliveryOf(eventId)).toMatchObject({ state: 'canceled', asked: null })
   })
 
   it.each(['resend', 'replay'] as const)('gets no %s if the erasure comes first', async (trigger) => {

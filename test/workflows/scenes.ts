@@ -6,7 +6,7 @@ import { referralId, replayId, resendId } from '../../src/temporal/names.ts'
 import { lockEndpoint } from '../../src/endpoints/endpoint.ts'
 import { setCandidate } from '../../src/endpoints/set-endpoint.ts'
 import { sealing } from '../../src/seal.ts'
-import { createResender } from '../../src/deliveries/resends.ts'
+import { createResender, findWebhook } from '../../src/deliveries/resends.ts'
 import {
   advanceClockUpdate,
   probeSignal,
@@ -185,28 +185,17 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
   },
   async resends(service) {
     const { id } = await service.addPartner()
-    await fillDeliveries(service.sql, id, 2, 'delivered')
-    const webhooks = await service.sql
-      .selectFrom('deliveries')
-      .select(['lead_id as leadId', 'sequence'])
-      .where('partner_id', '=', id)
-      .execute()
-    await createResender(service.client, service.referrals).add(id, webhooks)
+    const eventIds = await fillDeliveries(service.sql, id, 2, 'delivered')
+    for (const eventId of eventIds)
+      await createResender(service.client, service).resend((await findWebhook(service.sql, eventId))!)
     await service.client.workflow.getHandle(resendId(id)).result()
     return resendId(id)
   },
   async replay(service) {
     const { id } = await service.addPartner()
     await fillDeliveries(service.sql, id, 2, 'delivered')
-    const inAMinute = new Date(Date.now() + 60_000).toISOString()
-    const filter = {
-      partnerId: id,
-      states: ['delivered' as const],
-      since: null,
-      until: null,
-      settledBefore: inAMinute,
-    }
-    await createResender(service.client, service.referrals).replay(filter, 2)
+    const filter = { partnerId: id, states: ['delivered' as const], since: null, until: null }
+    await createResender(service.client, service).replay(filter)
     await service.client.workflow.getHandle(replayId(id)).result()
     return replayId(id)
   },

@@ -170,7 +170,7 @@ create table deliveries (
   leased_until timestamptz,
   interruptions int not null default 0,
   settled_at timestamptz,
-  resend_requested_at timestamptz,
+  asked text check (asked in ('resend', 'replay')),
   fault text,
   request_id uuid,
   constraint deliveries_sequence_unique unique (lead_id, sequence),
@@ -180,6 +180,7 @@ create table deliveries (
 );
 create index deliveries_state_index on deliveries (state, partner_id, event_id);
 create index deliveries_open_index on deliveries (partner_id, next_attempt_at) where state = 'pending';
+create index deliveries_asked_index on deliveries (partner_id, lead_id, sequence) where asked is not null;
 
 create table attempts (
   id text primary key,
