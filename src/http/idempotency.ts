@@ -5,7 +5,7 @@ import { type RawBuilder, sql as raw } from 'kysely'
 import { instant } from '../database/columns.ts'
 import type { Sql } from '../database/sql.ts'
 import { open, type Place } from '../seal.ts'
-import { IDEMPOTENCY_KEY, type KeyedCall, storedKey } from '../values.ts'
+import { IDEMPOTENCY_KEY, type KeyedCall } from '../values.ts'
 import { ApiError, invalidRequest } from './errors.ts'
 
 /** The `Idempotency-Key` of a request, kept 24 h with the answer that it got. */
@@ -30,7 +30,7 @@ export const IdempotencyKey = defineEntity({
 /** A request with an `Idempotency-Key`. */
 export interface KeyedRequest {
   partnerId: number
-  call: KeyedCall
+  /** As it is stored. */
   key: string
   /** A hash of the request's body: the same key with another body is a mistake. */
   requestHash: string
@@ -49,9 +49,9 @@ interface NewKey extends KeyedRequest {
 }
 
 /** Inserts a key, unless it is there and fresh. Waits for the commit of a concurrent request with the same one. */
-export const insertKey = ({ partnerId, call, key, requestHash, response, leadId }: NewKey) => raw`
+export const insertKey = ({ partnerId, key, requestHash, response, leadId }: NewKey) => raw`
   insert into idempotency_keys (partner_id, key, request_hash, response, lead_id)
-  values (${partnerId}, ${storedKey(call, key)}, ${requestHash}, ${response}, ${leadId}::int)
+  values (${partnerId}, ${key}, ${requestHash}, ${response}, ${leadId}::int)
   on conflict (partner_id, key) do update
     set request_hash = excluded.request_hash, response = excluded.response, lead_id = excluded.lead_id,
       secret_at = null, created_at = now()
@@ -69,14 +69,14 @@ interface Remembered<Answer> {
 /** What an earlier request with the same key was answered, unless its body was another one. */
 export async function findAnswer<Answer>(
   sql: Sql,
-  { partnerId, call, key, requestHash }: KeyedRequest,
+  { partnerId, key, requestHash }: KeyedRequest,
   encryptionKeys: readonly Buffer[] = [],
 ): Promise<Remembered<Answer> | { kind: 'conflict'; leadId: number | null } | undefined> {
   const row = await sql
     .selectFrom('idempotency_keys')
     .select(['request_hash', 'response', 'lead_id', 'secret_at'])
     .where('partner_id', '=', partnerId)
-    .where('key', '=', storedKey(call, key))
+    .where('key', '=', key)
     .where('created_at', '>', freshSince)
     .executeTakeFirst()
   if (row === undefined) return undefined
@@ -106,7 +106,15 @@ export async function answerOnce<Answer extends object>(
   if (keyed === undefined) return { kind: 'made', answer: await work(sql, async () => {}) }
   return sql.transaction().execute(async (trx) => {
     const { rows } = await insertKey({ ...keyed, response: '', leadId: null }).execute(trx)
-    if (rows.length > 0) return { kind: 'made', answer: await work(trx, keepIn(trx, keyed)) }
+    const keep: Keep<Answer> = async (answer, secretAt) => {
+      await trx
+        .updateTable('idempotency_keys')
+        .set({ response: JSON.stringify(answer), secret_at: secretAt ?? null })
+        .where('partner_id', '=', keyed.partnerId)
+        .where('key', '=', keyed.key)
+        .execute()
+    }
+    if (rows.length > 0) return { kind: 'made', answer: await work(trx, keep) }
     const earlier = await findAnswer<Answer>(trx, keyed)
     if (earlier?.kind !== 'replayed') throw new ApiError('IDEMPOTENCY_CONFLICT')
     reply.header('idempotent-replayed', 'true')
@@ -114,26 +122,17 @@ export async function answerOnce<Answer extends object>(
   })
 }
 
-const keepIn =
-  (trx: Sql, { partnerId, call, key }: KeyedRequest): Keep<object> =>
-  async (answer, secretAt) => {
-    await trx
-      .updateTable('idempotency_keys')
-      .set({ response: JSON.stringify(answer), secret_at: secretAt ?? null })
-      .where('partner_id', '=', partnerId)
-      .where('key', '=', storedKey(call, key))
-      .execute()
-  }
-
 /**
- * The request with its key; `undefined` if it has none.
+ * The request with its key; `undefined` if it has none. Each call has keys of its own: no key has a space in it. Those of
+ * create-lead are stored as they are.
  *
  * @throws {ApiError} if the header is there and not well-formed.
  */
 export function keyedRequest(request: FastifyRequest, call: KeyedCall): KeyedRequest | undefined {
   const key = idempotencyKeyOf(request)
   if (key === undefined) return undefined
-  return { partnerId: request.partnerId, call, key, requestHash: hashOf(request.body) }
+  const stored = call === 'create-lead' ? key : `${call} ${key}`
+  return { partnerId: request.partnerId, key: stored, requestHash: hashOf(request.body) }
 }
 
 /** @throws {ApiError} if the header is there and not well-formed. */

@@ -99,18 +99,19 @@ export function registerProcess(registry: Registry, process: Process): void {
     registers: [registry],
   })
   info.set({ ...build }, 1)
-  const gauge = (name: string, help: string, read: () => Promise<number | undefined>) =>
-    registerGauge(registry, name, help, read)
   // first, or the other readings would be seen to wait for connections
-  gauge('referrals_database_connections_waiting', 'Statements that wait for a connection', async () => {
-    const pool = await orm.em.getConnection().getNativeClient()
-    return pool.waitingCount
-  })
-  const clock = cached(() => clockAheadSeconds(sqlOf(orm)))
-  gauge(
+  const waiting = async () => (await orm.em.getConnection().getNativeClient()).waitingCount
+  registerGauge(
+    registry,
+    'referrals_database_connections_waiting',
+    'Statements that wait for a connection',
+    waiting,
+  )
+  registerGauge(
+    registry,
     'referrals_database_clock_difference_seconds',
     'How far this process’s clock is ahead of PostgreSQL’s',
-    clock,
+    cached(() => clockAheadSeconds(sqlOf(orm))),
   )
   registerUp(
     registry,

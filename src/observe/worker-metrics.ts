@@ -134,6 +134,9 @@ export function sdkMetrics({ METRICS_HOST: host, TEMPORAL_METRICS_PORT: port }: 
 
 /** Counts activities that fail, by their type: one that only has to wait says so, and does not count. */
 export function countedFailures(count: (activity: string) => void): ActivityInterceptorsFactory {
+  const isExpected = (error: unknown) =>
+    error instanceof CancelledFailure ||
+    (error instanceof ApplicationFailure && error.category === ApplicationFailureCategory.BENIGN)
   return ({ info: { activityType } }) => ({
     inbound: {
       execute: async (input, next) =>
@@ -143,9 +146,4 @@ export function countedFailures(count: (activity: string) => void): ActivityInte
         }),
     },
   })
-}
-
-function isExpected(error: unknown): boolean {
-  if (error instanceof CancelledFailure) return true
-  return error instanceof ApplicationFailure && error.category === ApplicationFailureCategory.BENIGN
 }

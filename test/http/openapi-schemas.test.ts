@@ -27,44 +27,6 @@ const gains = {
 const payloads = { lead_received: { partner_lead_id: 'LOAN-2026-118' }, score_update: gains, none: null }
 const at = '2026-03-02 15:04:05'
 
-describe('the schemas of the OpenAPI document', () => {
-  it('have names that generated clients can use', () => {
-    const expected =
-      'Lead LeadSummary Event FeedEvent ScoreGains Delivery Attempt Endpoint Certification CertificationCheck Failure ErrorCode ExportedLead Clock ClockAdvance Happened Scenario ScenarioRun Sink Timestamp WebhookEvent CreateLeadRequest CreateLeadResponse EventName LeadStatus DeliveryState'
-    expect(Object.keys(schemas)).toEqual(expect.arrayContaining(expected.split(' ')))
-    for (const name of Object.keys(schemas)) expect(name).toMatch(/^([A-Z][a-z0-9]+)+$/)
-  })
-
-  it('are what every body refers to, after its operation', () => {
-    for (const operation of operations) {
-      const name = operation.operationId.replace(/^./, (first) => first.toUpperCase())
-      const { $ref = `#/components/schemas/${name}Request` } =
-        operation.requestBody?.content['application/json'].schema ?? {}
-      expect([bodyOf(operation)?.schema.$ref, $ref]).toEqual([
-        `#/components/schemas/${name}Response`,
-        `#/components/schemas/${name}Request`,
-      ])
-    }
-  })
-
-  it('are stated once', () => {
-    const named = new Map(Object.entries(schemas).map(([name, schema]) => [JSON.stringify(schema), name]))
-    const inline = (part: unknown): string[] => {
-      if (typeof part !== 'object' || part === null) return []
-      const own = named.get(JSON.stringify(part))
-      return own === undefined ? Object.values(part).flatMap(inline) : [own]
-    }
-    const inSchemas = Object.values(schemas).flatMap((schema) => Object.values(schema).flatMap(inline))
-    expect([...inline(paths), ...inline(webhooks), ...inSchemas]).toEqual([])
-  })
-
-  it('are all used', () => {
-    const text = JSON.stringify(openApiDocument)
-    const unused = Object.keys(schemas).filter((name) => !text.includes(`"#/components/schemas/${name}"`))
-    expect(unused).toEqual(['WebhookEvent'])
-  })
-})
-
 describe('events in the OpenAPI document', () => {
   const more = {
     Event: {},
