@@ -39,10 +39,6 @@ export const Attempt = defineEntity({
   },
 })
 
-/** Events as a table, to which the attempts of each are joined. */
-const wanted = (eventIds: string[]) =>
-  raw<{ event: string }>`unnest(${eventIds}::text[])`.as<'wanted'>(raw`wanted (event)`)
-
 /** How many attempts of a delivery partners are shown. */
 const SHOWN = 20
 
@@ -53,7 +49,7 @@ const SHOWN = 20
  */
 export async function latestAttempts(sql: Sql, eventIds: string[], withBodies: boolean) {
   const rows = await sql
-    .selectFrom(wanted(eventIds))
+    .selectFrom(raw<{ event: string }>`unnest(${eventIds}::text[])`.as<'wanted'>(raw`wanted (event)`))
     .innerJoinLateral(
       (eb) =>
         eb

@@ -76,10 +76,9 @@ export function decideFailure(
   // the endpoint's last success: now if it was working until this attempt, else just before it began to fail
   const tookOthers = lastButOneAt !== null && (failingSince ?? now) > lastButOneAt
   const isGivenUp = isCurrent && !isPaused && tookOthers && isLastScheduled(failures)
-  const asked = isCurrent ? retryAfter : null
   const delivery = {
     failures,
-    nextAttemptAt: nextAttemptAt({ failures, retryAfter: asked, now, random }),
+    nextAttemptAt: nextAttemptAt(failures, isCurrent ? retryAfter : null, { now, random }),
     isGivenUp,
     lastButOneAt: lastButOneAfter(failures, lastButOneAt, now),
   }

@@ -46,19 +46,14 @@ export function attemptDelayMs(failures: number, random: () => number): number {
 /**
  * When a delivery is tried again that has failed `failures` times. A `Retry-After` can make that later than the schedule, up
  * to 24 h, and never sooner.
+ *
+ * @param retryAfter the header as it came.
  */
-export function nextAttemptAt({
-  failures,
-  retryAfter,
-  now,
-  random,
-}: {
-  failures: number
-  /** The header as it came. */
-  retryAfter: string | null
-  now: Date
-  random: () => number
-}): Date {
+export function nextAttemptAt(
+  failures: number,
+  retryAfter: string | null,
+  { now, random }: { now: Date; random: () => number },
+): Date {
   const askedMs = Math.min(retryAfterMs(retryAfter, now) ?? 0, DAY_MS)
   return new Date(now.getTime() + Math.max(attemptDelayMs(failures, random), askedMs))
 }

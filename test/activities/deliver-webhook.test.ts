@@ -2,12 +2,14 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@j
 
 import { ApplicationFailure } from '@temporalio/common'
 import { sql as raw } from 'kysely'
+import { beginAttempt } from '../../src/deliveries/begin-attempt.ts'
 import { AFTER_ALL, findDeliveries, nextText } from '../../src/deliveries/list-deliveries.ts'
 import { requestAttempt } from '../../src/deliveries/resends.ts'
 import { LEASE_MS } from '../../src/deliveries/delivery-states.ts'
 import { RETRY_DELAYS_MS } from '../../src/deliveries/retry-schedule.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 import { pauseEndpoint, putEndpoints, resumeEndpoint } from '../support/endpoint-states.ts'
+import { testKeys } from '../support/test-keys.ts'
 
 describe('delivering a webhook', () => {
   type Delivering = Awaited<ReturnType<typeof prepareDelivering>>
@@ -376,35 +378,6 @@ describe('delivering a webhook', () => {
       .execute()
 
   /** What a worker leaves that is killed after it has committed an attempt. */
-  async function interruptedAttempt() {
-    const { event_id, partner_id, lease } = await delivery()
-    await sql
-      .updateTable('attempts')
-      .set({ finished_at: new Date(), error_code: 'interrupted' })
-      .where('event_id', '=', event_id)
-      .where('finished_at', 'is', null)
-      .execute()
-    const number = (await attempts()).length + 1
-    await sql
-      .insertInto('attempts')
-      .values({
-        id: `att_${event_id}_${number}`,
-        event_id,
-        partner_id,
-        number,
-        trigger: 'scheduled',
-        endpoint_revision: 1,
-        url: 'https://lender.example/hook',
-      })
-      .execute()
-    await sql
-      .updateTable('deliveries')
-      .set((eb) => ({
-        lease: `att_${event_id}_${number}`,
-        leased_until: raw<Date>`now() - interval '1 second'`,
-        ...(lease !== null && { interruptions: eb('interruptions', '+', 1) }),
-      }))
-      .where('event_id', '=', event_id)
-      .execute()
-  }
+  const interruptedAttempt = () =>
+    beginAttempt(sql, { leadId, sequence: 1, trigger: 'scheduled' }, testKeys, () => true)
 })

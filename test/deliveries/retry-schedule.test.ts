@@ -33,7 +33,7 @@ describe('the retry schedule', () => {
     const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 20 }), header, chance, (failures, retryAfter, random) => {
-        const next = nextAttemptAt({ failures, retryAfter, now, random: () => random })
+        const next = nextAttemptAt(failures, retryAfter, { now, random: () => random })
         const delay = next.getTime() - now.getTime()
         expect(delay).toBeGreaterThanOrEqual(RETRY_DELAYS_MS[failures] ?? DAY)
         expect(delay).toBeLessThanOrEqual(DAY * 1.2)
@@ -59,7 +59,7 @@ describe('the retry schedule', () => {
     ].map((garbage) => [`garbage ${garbage}`, garbage, 5_000] as const),
     ['nothing', null, 5_000],
   ])('waits by Retry-After within the schedule and a day: %s', (_, retryAfter, delay) => {
-    const next = nextAttemptAt({ failures: 1, retryAfter, now, random: noJitter })
+    const next = nextAttemptAt(1, retryAfter, { now, random: noJitter })
     expect(next.getTime() - now.getTime()).toBe(delay)
   })
 })
