@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { userInfo } from 'node:os'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { rewrite } from '../../src/privacy/encryption.ts'
@@ -69,7 +70,7 @@ describe('staff find', () => {
       action: 'lead.find',
       outcome: 'done',
       actor: 'tester',
-      os_user: 'test',
+      os_user: userInfo().username,
       partner_id: partner,
     }
     await idsOf(`${id}`)
