@@ -99,7 +99,7 @@ export const connectionLimits = {
   silenceMs: 30_000,
   /** Between a response and the next request. Longer than the minute after which most proxies close their side. */
   keepAliveMs: 72_000,
-  /** For requests in flight on shutdown. Responses take at most two seconds; this is for bodies that arrive slowly. */
+  /** For requests in flight on shutdown. Only test-endpoint may take longer, which the partner can repeat. */
   stopMs: 10_000,
 }
 

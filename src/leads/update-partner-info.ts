@@ -146,13 +146,13 @@ export async function updateLead(
 ): Promise<void> {
   const [lead] = await selectPersonal(sql, { leadId, partnerId })
   if (!lead?.personal) throw unknownLead()
-  const [changesFields, changesMetadata] = [fields, metadata].map((part) => Object.keys(part).length > 0)
-  if (!changesFields && !changesMetadata) return
-  const borrower = openBorrower(leadId, lead.personal, encryptionKeys)
-  const changed = { ...borrower, metadata: merged(borrower.metadata, metadata) }
+  const changesMetadata = Object.keys(metadata).length > 0
+  if (!changesMetadata && Object.keys(fields).length === 0) return
+  // a value that cannot be opened stops no other change
+  const sealed = changesMetadata && withMetadata(leadId, lead.personal, metadata, encryptionKeys)
   const { numUpdatedRows } = await sql
     .updateTable('leads')
-    .set({ ...fields, ...sealBorrower(leadId, changed, encryptionKeys), updated_at: leadsChange })
+    .set({ ...fields, ...sealed, updated_at: leadsChange })
     .where('id', '=', leadId)
     // each sealing differs, so an equal value means that nobody changed the lead meanwhile
     .where('personal', '=', lead.personal)
@@ -170,11 +170,17 @@ const selectPersonal = compiledOnce<{ leadId: number; partnerId: number }>()((sq
     .where('erased_at', 'is', null),
 )
 
-function merged(metadata: Record<string, string>, changes: LeadChanges['metadata']) {
-  const entries = Object.entries({ ...metadata, ...changes }).flatMap(([name, value]) =>
+function withMetadata(
+  leadId: number,
+  personal: string,
+  changes: LeadChanges['metadata'],
+  keys: readonly Buffer[],
+) {
+  const borrower = openBorrower(leadId, personal, keys)
+  const entries = Object.entries({ ...borrower.metadata, ...changes }).flatMap(([name, value]) =>
     value === null ? [] : [[name, value] as const],
   )
   if (entries.filter(([name]) => !NAMED_FIELDS.includes(name)).length > MAX_CUSTOM_FIELDS)
     throw invalidPayload(`A lead can have at most ${MAX_CUSTOM_FIELDS} custom fields.`)
-  return Object.fromEntries(entries)
+  return sealBorrower(leadId, { ...borrower, metadata: Object.fromEntries(entries) }, keys)
 }
