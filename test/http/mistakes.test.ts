@@ -120,14 +120,6 @@ describe('the message for a mistake', () => {
     },
   )
 
-  it('a lead that is closed, which the error names', async () => {
-    const leadId = await partner.createLead()
-    await partner.post('close-lead', { lead_id: leadId, reason: 'withdrew' })
-    const playing = { lead_id: leadId, scenario: 'dropped_out' }
-    const { status, body } = await partner.post('sandbox/run-scenario', playing)
-    expect([status, body.error.code, body.error.lead_id]).toEqual([409, 'LEAD_CLOSED', leadId])
-  })
-
   it.each([
     ['GET', '/v1/get-lead', 'Use POST.'],
     ['POST', '/v1/ping', 'Use GET.'],

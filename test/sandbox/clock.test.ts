@@ -98,7 +98,7 @@ describe('a lead’s clock', () => {
     }
     expect(Math.abs(ms(closing.at) - anchor - 30 * DAY_MS)).toBeLessThan(5000)
     const closed = await partner.advance(lead, { days: 1 })
-    expect([closed.status, closed.error?.code]).toEqual([409, 'LEAD_CLOSED'])
+    expect([closed.status, closed.error]).toMatchObject([409, { code: 'LEAD_CLOSED', lead_id: lead }])
     expect((await partner.clock(other.lead)).data).toMatchObject({
       offset_seconds: 0,
       next: expect.anything(),
