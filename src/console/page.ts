@@ -8,7 +8,7 @@ import { RETRY_DELAYS_MS } from '../deliveries/retry-schedule.ts'
 import { milestoneNames, milestones } from '../leads/milestones.ts'
 import { closeReasonNames } from '../leads/reasons.ts'
 import { DAY_MS } from '../values.ts'
-import { LATE_FACTS_MS, SCORE_PERIOD_MS } from '../leads/score-dates.ts'
+import { SCORE_PERIOD_MS } from '../leads/score-dates.ts'
 
 const files = path.join(import.meta.dirname, 'browser')
 
@@ -78,15 +78,14 @@ export const consolePage: FastifyPluginAsync = async (app) => {
 /** What the page has to know of the service, as a module: stated once, in the domain and in the routes. */
 function describeService(hasSinks: boolean): string {
   const table = milestoneNames.map((name) => {
-    const { meaning, webhook, once, status } = milestones[name]
-    return { name, meaning, webhook, once, status }
+    const { meaning, once, status } = milestones[name]
+    return { name, meaning, once, status }
   })
   const facts = {
     milestones: table,
     hasSinks,
     closeReasons: closeReasonNames,
     scorePeriodDays: SCORE_PERIOD_MS / DAY_MS,
-    closesAfterDays: LATE_FACTS_MS / DAY_MS,
     retryDelaysMs: RETRY_DELAYS_MS,
   }
   return Object.entries(facts)

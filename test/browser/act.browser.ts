@@ -35,7 +35,7 @@ describe('acting on a lead in the console', () => {
     }
     await until(async () => (await next.getAttribute('aria-disabled')) === 'false')
     await next.click()
-    await tab.getByText('and its status is score update').waitFor()
+    await tab.getByText('The lead’s clock shows').waitFor()
     await tab.locator('.event', { hasText: 'Score update' }).getByText('Delivered').waitFor()
     await tab.getByText('Times on this page follow this lead’s clock, which is 45 days ahead').waitFor()
     const event = tab.locator('.event', { hasText: 'Score update' })

@@ -10,28 +10,17 @@ export function refuseKey(key) {
     return 'This is a production key (prs_live_…). The console works with sandbox keys only, so that nothing here can reach real borrowers. The key was neither stored nor sent.'
   }
   if (!key.startsWith('prs_test_')) return 'A sandbox key begins with prs_test_. npm start prints one.'
-  if (!/^prs_test_[\w-]+$/.test(key))
-    return 'This key is mistyped or shortened: copy it where it is shown in full.'
+  if (!/^prs_test_[\w-]+$/.test(key)) return 'This key is mistyped or shortened. Copy the full key.'
   return ''
 }
 
-/** A stray `%` stands for itself. @param {string} text */
-function decoded(text) {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
-
 /**
- * A key from a link is taken unless this tab has another one.
+ * A key from a link is used unless this tab has another one.
  *
- * @param {string} text
+ * @param {string} key
  * @returns {{ refusal?: string, offered?: string }} `offered`: the key to ask about
  */
-export function consider(text) {
-  const key = decoded(text).trim()
+export function consider(key) {
   const refusal = refuseKey(key)
   const stored = readKey()
   if (stored === null && refusal === '') storeKey(key)

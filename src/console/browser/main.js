@@ -1,44 +1,30 @@
 import { html, render, useEffect, useLayoutEffect, useState } from './preact.js'
 import { forgetKey, KEY_NOT_ACCEPTED, onRefused, readKey, shortened, storeKey } from './api.js'
 import { keepFocus } from './focus.js'
-import { Lazy, useLoaded } from './lazy.js'
+import { consider } from './keys.js'
 import { startLive, stopLive, useLive } from './live.js'
+import { NotFound, Question } from './parts.js'
 import { link, useRoute } from './route.js'
+import { EndpointView } from './views/endpoint.js'
+import { LeadView } from './views/lead.js'
+import { LeadsView } from './views/leads.js'
+import { LiveView } from './views/live.js'
+import { NewLeadView } from './views/new-lead.js'
+import { SignIn } from './views/sign-in.js'
 
-/** @import { Route } from './types.js' */
+/** Live comes last: from a page's heading, it is the nearest for the keyboard. @type {Record<string, any>} */
+const places = { Leads: LeadsView, Endpoint: EndpointView, Live: LiveView }
 
-/** What happens now comes last: from a page's heading, it is the nearest for the keyboard. */
-const places = [
-  { name: 'leads', title: 'Leads' },
-  { name: 'endpoint', title: 'Endpoint' },
-  { name: 'live', title: 'Live' },
-]
-
-/** Each view's files are loaded when it is first opened. @type {Record<string, () => Promise<any>>} */
-const views = {
-  leads: async () => (await import('./views/leads.js')).LeadsView,
-  'leads/new': async () => (await import('./views/new-lead.js')).NewLeadView,
-  'leads/:id': async () => (await import('./views/lead.js')).LeadView,
-  endpoint: async () => (await import('./views/endpoint.js')).EndpointView,
-  live: async () => (await import('./views/live.js')).LiveView,
-}
-
-const signIn = async () => (await import('./views/sign-in.js')).SignIn
-const keyQuestion = async () => (await import('./views/key-question.js')).KeyQuestion
-const considered = (/** @type {string} */ key) =>
-  import('./keys.js').then(
-    ({ consider }) => consider(key),
-    () => ({ refusal: 'The API did not answer. Open the link again.' }),
-  )
-const noView = async () => (await import('./views/not-found.js')).NoView
-
-/** @param {Route} route */
+/** @param {{ name: string, id: string }} route */
 function viewOf({ name, id }) {
-  const path = id === '' ? name : `${name}/${id}`
-  return path.startsWith('leads/') && !Object.hasOwn(views, path) ? 'leads/:id' : path
+  if (name === 'leads' && id !== '') return id === 'new' ? NewLeadView : LeadView
+  const title = Object.keys(places).find((place) => place.toLowerCase() === name && id === '')
+  return places[title ?? ''] ?? NoView
 }
 
-/** @param {{ refusal?: string, offered?: string }} props */
+const NoView = () => html`<${NotFound} title="Page not found">There is no such page.<//>`
+
+/** @param {{ refusal?: string, offered?: string }} props of a key in a link */
 function App({ refusal = '', offered }) {
   const [key, setKey] = useState(readKey)
   const [question, setQuestion] = useState(offered)
@@ -58,25 +44,27 @@ function App({ refusal = '', offered }) {
     setReason('')
     setKey(accepted)
   }
-  if (key === null) return html`<${Lazy} load=${signIn} reason=${reason} onKey=${enter} />`
   const use = (/** @type {string} */ other) => {
-    stopLive()
     storeKey(other)
     location.reload()
   }
+  if (key === null) return html`<${SignIn} reason=${reason} onKey=${enter} />`
   return html`
     <${Shell} partnerKey=${key} onSignOut=${() => signOut('')}>
       ${
         question !== undefined &&
-        html`<${Lazy}
-          load=${keyQuestion}
-          own=${key}
-          offered=${question}
-          onUse=${() => use(question)}
+        html`<${Question}
+          title="Replace your key?"
+          text=${html`The link contains the key <code>${shortened(question)}</code>, and you are signed in
+            with ${' '}<code>${shortened(key)}</code>. Use the link’s key only if the link is yours: you would
+            see and change the data of its partner.`}
+          keep="Stay signed in"
           onKeep=${() => setQuestion(undefined)}
+          use="Use the other key"
+          onUse=${() => use(question)}
         />`
       }
-      ${question === undefined && reason !== '' && html`<div class="failure" role="alert"><p>${reason}</p></div>`}
+      ${reason !== '' && html`<div class="failure" role="alert"><p>${reason}</p></div>`}
     <//>
   `
 }
@@ -84,10 +72,16 @@ function App({ refusal = '', offered }) {
 /** @param {{ partnerKey: string, onSignOut: () => void, children?: any }} props */
 function Shell({ partnerKey, onSignOut, children }) {
   const route = useRoute()
+  const View = viewOf(route)
   const place = `${route.name}/${route.id}`
+  // at once: whoever types on is not taken back; a screen reader hears where it is
+  useLayoutEffect(() => {
+    focusHeading()
+    scrollTo(0, 0)
+  }, [place])
   const skip = (/** @type {Event} */ event) => {
     event.preventDefault()
-    document.querySelector('h1')?.focus()
+    focusHeading()
   }
   return html`
     <header class="top">
@@ -97,12 +91,11 @@ function Shell({ partnerKey, onSignOut, children }) {
           <img src="/console/icon.svg" alt="" width="26" height="26" /><span>Referrals</span>
         </a>
         <nav aria-label="Main">
-          ${places.map(
-            ({ name, title }) =>
-              html`<a href=${link(name)} aria-current=${route.name === name ? 'page' : undefined}
-                >${title}</a
-              >`,
-          )}
+          ${Object.keys(places).map((title) => {
+            const name = title.toLowerCase()
+            const current = route.name === name ? 'page' : undefined
+            return html`<a href=${link(name)} aria-current=${current}>${title}</a>`
+          })}
         </nav>
         <div class="account">
           <${LiveMark} />
@@ -111,61 +104,36 @@ function Shell({ partnerKey, onSignOut, children }) {
         </div>
       </div>
     </header>
-    <main id="content">${children}<${View} route=${route} key=${place} /></main>
+    <main id="content">${children}<${View} key=${place} id=${Number(route.id)} query=${route.query} /></main>
     <footer class="foot">
       <span>Sandbox</span><a href="/docs">API reference</a><a href="/v1/openapi.json">OpenAPI</a>
     </footer>
   `
 }
 
+const focusHeading = () => document.querySelector('h1')?.focus({ preventScroll: true })
+
 const liveWords = { connecting: 'Connecting', live: 'Live', resting: 'Resting', retrying: 'Reconnecting' }
 
 function LiveMark() {
-  const { state, unanswered } = useLive()
-  const shown = unanswered > 0 && state === 'live' ? 'retrying' : state
-  return html`<span class=${`livemark ${shown}`} role="status"><i></i><span>${liveWords[shown]}</span></span>`
-}
-
-/** @param {{ route: Route }} props */
-function View({ route }) {
-  const name = viewOf(route)
-  const [Loaded, meanwhile] = useLoaded((Object.hasOwn(views, name) && views[name]) || noView)
-  // at once: whoever types on is not taken back
-  useLayoutEffect(() => {
-    // a screen reader hears where it is
-    const heading = document.querySelector('h1')
-    if (heading === null) return
-    heading.focus({ preventScroll: true })
-    scrollTo(0, 0)
-  }, [Loaded])
-  return Loaded ? html`<${Loaded} id=${Number(route.id)} path=${name} query=${route.query} />` : meanwhile
+  const { state } = useLive()
+  return html`<span class=${`livemark ${state}`} role="status"><i></i><span>${liveWords[state]}</span></span>`
 }
 
 const root = /** @type {HTMLElement} */ (document.querySelector('#app'))
 let visits = 0
 
-/** @param {{ refusal?: string, offered?: string }} taken */
-function start(taken) {
-  visits += 1
-  render(html`<${App} key=${visits} ...${taken} />`, root)
-}
-
-/** A key in the fragment leaves address and history at once. */
-function takeKey() {
+/** Shows the console. A key in the fragment leaves address and history at once. */
+function start() {
   const [, key] = /^#key=([^&]*)/.exec(location.hash) ?? []
+  if (key === undefined && visits > 0) return
   if (key !== undefined) history.replaceState(null, '', location.pathname)
-  return key
+  visits += 1
+  stopLive()
+  render(html`<${App} key=${visits} ...${key === undefined ? {} : consider(key)} />`, root)
 }
 
 // A pasted link changes only the fragment. This comes before the views' listeners, which would take the key for a route.
-globalThis.addEventListener('hashchange', () => {
-  const key = takeKey()
-  if (key === undefined) return
-  void considered(key).then((taken) => {
-    stopLive()
-    start(taken)
-  })
-})
-const linked = takeKey()
-start(linked === undefined ? {} : await considered(linked))
+globalThis.addEventListener('hashchange', start)
+start()
 keepFocus(root)

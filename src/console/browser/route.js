@@ -17,11 +17,6 @@ export function link(path, query = {}) {
   return `#/${path}${text === '' ? '' : `?${text}`}`
 }
 
-/** @param {string} hash */
-export function go(hash) {
-  location.hash = hash
-}
-
 /** Changes the address without a step in the history, as for a filter that is being typed. @param {string} hash */
 export function replace(hash) {
   history.replaceState(null, '', hash)

@@ -3,7 +3,6 @@
 export interface Milestone {
   name: string
   meaning: string
-  webhook: boolean
   once: boolean
   status: boolean
 }
@@ -16,7 +15,5 @@ export const hasSinks: boolean
 export const closeReasons: string[]
 /** Days between two score updates. */
 export const scorePeriodDays: number
-/** Days from `mortgage_ready` until a lead is closed. */
-export const closesAfterDays: number
 /** The waits before the attempts of a webhook, in milliseconds; once they are used up, one attempt a day. */
 export const retryDelaysMs: number[]

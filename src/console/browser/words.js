@@ -7,46 +7,22 @@ export function words(name) {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** What a state is called, and how it looks. @type {Record<string, { text: string, tone: 'good' | 'busy' | 'bad' | 'quiet' | 'accent' }>} */
-const states = {
-  // deliveries
-  pending: { text: 'Pending', tone: 'busy' },
-  retrying: { text: 'Retrying', tone: 'bad' },
-  held: { text: 'Held', tone: 'busy' },
-  delivered: { text: 'Delivered', tone: 'good' },
-  given_up: { text: 'Given up', tone: 'bad' },
-  canceled: { text: 'Canceled', tone: 'quiet' },
-  // webhooks of a lead
-  ok: { text: 'Delivered', tone: 'good' },
-  sending: { text: 'Sending', tone: 'busy' },
-  failing: { text: 'Failing', tone: 'bad' },
-  // endpoints
-  active: { text: 'Active', tone: 'good' },
-  paused: { text: 'Paused', tone: 'busy' },
-  // certifications and tests
-  running: { text: 'Running', tone: 'busy' },
-  passed: { text: 'Passed', tone: 'good' },
-  accepted: { text: 'Accepted', tone: 'good' },
-  failed: { text: 'Failed', tone: 'bad' },
-  not_judged: { text: 'Not judged', tone: 'quiet' },
-  // leads
-  closed: { text: 'Closed', tone: 'quiet' },
-  mortgage_ready: { text: 'Mortgage ready', tone: 'good' },
+/** The states of each tone; all others have the accent's. @type {Record<string, string[]>} */
+const tones = {
+  good: ['delivered', 'ok', 'active', 'passed', 'accepted', 'mortgage_ready'],
+  busy: ['pending', 'held', 'sending', 'paused', 'running'],
+  bad: ['retrying', 'given_up', 'failing', 'failed'],
+  dim: ['canceled', 'not_judged', 'closed'],
 }
 
-/** @param {string} state */
-export const stateOf = (state) => states[state] ?? { text: words(state), tone: 'accent' }
+/** What a state is called, and how it looks. @param {string} state */
+export function stateOf(state) {
+  const tone = Object.keys(tones).find((name) => tones[name]?.includes(state)) ?? 'accent'
+  return { text: state === 'ok' ? 'All delivered' : words(state), tone }
+}
 
 /** The steps of the journey in their order: what can be a lead's status. */
 export const journey = milestones.filter(({ status }) => status)
 
-/** @param {string} name */
-export const meaningOf = (name) => milestones.find((milestone) => milestone.name === name)?.meaning ?? ''
-
-/**
- * @param {number} count
- * @param {string} one
- * @param {string} [many]
- */
-export const counted = (count, one, many = `${one}s`) =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+/** @param {number} count @param {string} one */
+export const counted = (count, one) => `${count.toLocaleString('en')} ${count === 1 ? one : `${one}s`}`

@@ -1,21 +1,24 @@
 import { html } from '../preact.js'
 import { call } from '../api.js'
-import { Lazy } from '../lazy.js'
-import { useLoad } from '../live.js'
-import { Badge, Pending } from '../parts.js'
+import { Code } from '../code.js'
+import { isSink } from '../deliveries.js'
+import { Actions, Form } from '../forms.js'
+import { touchSoon, useLoad } from '../live.js'
+import { Badge, Card, Done, Pending } from '../parts.js'
+import { link } from '../route.js'
 import { hasSinks } from '../service.js'
-import { isSink } from '../sinks.js'
-import { styled } from '../styled.js'
-import { ChangeUrl, OfferSink, Rotate } from './endpoint-actions.js'
+import { counted } from '../words.js'
+import { Candidate, Report } from './certification.js'
 import { Health } from './health.js'
-import { NoEndpoint } from './no-endpoint.js'
-
-await styled('forms.css', 'endpoint.css')
+import { Sink } from './sink.js'
 
 /** @typedef {import('../types.js').Endpoint} Endpoint */
 
 const SOON_MS = 1000
 const LOOK_AGAIN_MS = 5000
+
+/** @param {Endpoint} endpoint */
+const isMoving = ({ certification, open_deliveries: open }) => certification?.state === 'running' || open > 0
 
 export function EndpointView() {
   const loaded = useLoad(
@@ -34,32 +37,118 @@ export function EndpointView() {
   `
 }
 
-/** @param {Endpoint} endpoint */
-const isMoving = ({ certification, open_deliveries: open }) => certification?.state === 'running' || open > 0
-
-const loadCandidate = async () => (await import('./certification.js')).Candidate
-const loadReport = async () => (await import('./certification.js')).Report
-const loadSink = async () => (await import('./sink.js')).Sink
-
 /** What is wrong and what to do first, then actions, then reports. @param {{ endpoint: Endpoint }} props */
 function Page({ endpoint }) {
-  const { url, candidate, certification } = endpoint
+  const { url, candidate, certification, open_deliveries: open } = endpoint
+  const isNew = url === null && !candidate
   return html`
     <div class="columns ordered">
       <div class="stack">
         ${url !== null && html`<${Health} endpoint=${endpoint} />`}
-        ${candidate && html`<${Lazy} key="candidate" load=${loadCandidate} candidate=${candidate} />`}
-        ${url === null && !candidate && html`<${NoEndpoint} waiting=${endpoint.open_deliveries} />`}
+        ${candidate && html`<${Candidate} candidate=${candidate} />`}
+        ${isNew && html`<${NoEndpoint} waiting=${open} />`}
       </div>
       <aside>
-        <${ChangeUrl} url=${url} />
-        ${url !== null && html`<${Rotate} />`}
-        ${hasSinks && !isSink(url) && (url !== null || candidate) && html`<${OfferSink} />`}
+        <${SecretForm}
+          title=${url === null ? 'Set your URL' : 'Change the URL'}
+          field=${urlField}
+          label="Set URL"
+          toCall=${(/** @type {string} */ typed) => ({ path: '/set-endpoint', body: { url: typed || urlField.placeholder } })}
+        />
+        ${
+          url !== null &&
+          html`<${SecretForm}
+            title="Rotate the secret"
+            field=${hoursField}
+            initial="24"
+            label="Rotate"
+            toCall=${(/** @type {string} */ typed) => ({ path: '/rotate-endpoint-secret', body: { overlap_hours: Number(typed) } })}
+            said="Webhooks are signed with the new secret from now on."
+          />`
+        }
+        ${
+          hasSinks &&
+          !isSink(url) &&
+          !isNew &&
+          html`<${Card} id="use-sink" title="No server yet?">
+            <p class="hint">${ABOUT_SINK}</p>
+            <${Actions} actions=${[useSink]} />
+          <//>`
+        }
       </aside>
       <div class="stack">
-        ${isSink(url) && html`<${Lazy} key="sink" load=${loadSink} />`}
-        ${certification && html`<${Lazy} key="report" load=${loadReport} certification=${certification} />`}
+        ${isSink(url) && html`<${Sink} />`}
+        ${certification && html`<${Report} certification=${certification} />`}
       </div>
     </div>
+  `
+}
+
+const ABOUT_SINK =
+  'A sink is a test endpoint that we host: it shows the webhooks it receives, and you choose how it answers.'
+
+/** @type {import('../forms.js').Action} */
+const useSink = { label: 'Use our sink', path: '/sandbox/use-sink' }
+
+const urlField = {
+  name: 'url',
+  label: 'URL of your receiver',
+  type: 'url',
+  placeholder: 'https://lender.example.com/webhooks',
+  hint: 'A new URL receives webhooks once it has its secret and is certified.',
+}
+
+const hoursField = {
+  name: 'overlap_hours',
+  label: 'Hours until the previous secret expires',
+  type: 'number',
+  min: 0,
+}
+
+const toUrl = () => /** @type {HTMLElement | null} */ (document.querySelector('input[name=url]'))?.focus()
+
+/** Buttons where the words point. @param {{ waiting: number }} props */
+const NoEndpoint = ({ waiting }) => html`
+  <section class="empty" aria-labelledby="no-endpoint">
+    <h2 id="no-endpoint">No endpoint yet</h2>
+    <p>
+      Your webhooks are held until you have one.
+      ${waiting > 0 && html`${' '}Waiting: <a href=${link('live', { states: 'held' })}>${counted(waiting, 'webhook')}</a>.`}
+      ${hasSinks && ` ${ABOUT_SINK}`}
+    </p>
+    ${hasSinks && html`<${Actions} actions=${[{ ...useSink, isFirst: true }]} />`}
+    <button type="button" onClick=${toUrl}>Set your URL</button>
+  </section>
+`
+
+/**
+ * One field, and a secret as the answer.
+ *
+ * @param {{ title: string, field: import('../forms.js').FormField, initial?: string, label: string, toCall: (typed: string) => { path: '/set-endpoint' | '/rotate-endpoint-secret', body: object }, said?: string }} props
+ */
+function SecretForm({ title, field, initial = '', label, toCall, said }) {
+  const callOf = (/** @type {Record<string, string>} */ values) => toCall((values[field.name] ?? '').trim())
+  const send = async (/** @type {Record<string, string>} */ values) => {
+    const { path, body } = callOf(values)
+    const { data } = await call(path, body)
+    touchSoon()
+    return html`
+      ${said && html`<${Done}>${said}<//>`}
+      <div role="status">
+        <p><strong>Store this secret now.</strong> It is not shown again.</p>
+        <${Code} text=${data.secret} label="Signing secret" isWhole />
+      </div>
+    `
+  }
+  return html`
+    <${Card} id=${`set-${field.name}`} title=${title}>
+      <${Form}
+        fields=${[field]}
+        initial=${{ [field.name]: initial }}
+        label=${label}
+        send=${send}
+        toCurl=${callOf}
+      />
+    <//>
   `
 }

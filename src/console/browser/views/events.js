@@ -1,43 +1,45 @@
-import { html, useContext, useState } from '../preact.js'
-import { grouped, upcoming } from '../lead-steps.js'
-import { Ahead, useNow } from '../parts.js'
+import { html, useContext, useEffect, useRef, useState } from '../preact.js'
+import { lastOf, outcomeOf, problemOf, shownState } from '../deliveries.js'
+import { Badge } from '../parts.js'
 import { link } from '../route.js'
-import { distance, parseTime } from '../time.js'
-import { Utc } from '../utc.js'
-import { counted, meaningOf, words } from '../words.js'
-import { EventRow } from './event-row.js'
+import { retryDelaysMs } from '../service.js'
+import { Ahead, duration, inUtc, isFarAhead, parseTime, span, Utc } from '../time.js'
+import { counted, words } from '../words.js'
+import { Detail, Resend } from './webhook.js'
 
-/** @import { LeadData, Endpoint, Step, Upcoming } from '../types.js' */
-
-const MOST_SHOWN = 50
+/** @import { Delivery, Step } from '../types.js' */
 
 /**
- * A lead's events with their webhooks, in the order in which one looks for them: what comes next, what is not
- * delivered, and what was.
+ * A lead's events with their webhooks, in the order in which one looks for them: first what is not delivered.
  *
- * @param {{ data: LeadData, chosen: string | null }} props
+ * @param {{ steps: Step[], chosen: string | null }} props `chosen`: the event to open
  */
-export function Events({ data, chosen }) {
-  const [isWhole, showAll] = useState(chosen !== null)
-  const { open, past } = grouped(data.steps)
-  const shown = isWhole ? past : past.slice(0, MOST_SHOWN)
+export function Events({ steps, chosen }) {
+  const isOpen = (/** @type {Step} */ { delivery }) =>
+    delivery !== undefined && !['delivered', 'canceled'].includes(delivery.state)
+  const open = steps.filter(isOpen)
+  const past = steps.filter((step) => !isOpen(step)).toReversed()
   const row = (/** @type {Step} */ step) =>
     html`<${EventRow}
-      key=${step.delivery?.event_id ?? `event-${data.steps.indexOf(step)}`}
+      key=${step.delivery?.event_id ?? `event-${steps.indexOf(step)}`}
       step=${step}
-      waiting=${waitingFor(step, data.steps)}
-      isChosen=${step.delivery !== undefined && step.delivery.event_id === chosen}
+      isChosen=${chosen !== null && step.delivery?.event_id === chosen}
     />`
-  const next = upcoming(data)
   return html`
     <section aria-labelledby="events">
       <div class="section-head">
         <h2 id="events">Events and webhooks</h2>
-        <span class="dim">${counted(data.steps.length, 'event')}</span>
+        <span class="dim">${counted(steps.length, 'event')}</span>
       </div>
-      ${data.pausedEndpoint !== null && html`<${Held} endpoint=${data.pausedEndpoint} />`}
+      ${
+        open.some(({ delivery }) => delivery?.state === 'held') &&
+        html`<p class="note">
+          Webhooks are held: your endpoint is paused, or you have none yet.${' '}
+          <a href=${link('endpoint')}>See your endpoint</a>
+        </p>`
+      }
       <div class="card table events">
-        <table>
+        <table class="dense">
           <thead>
             <tr>
               <th scope="col" class="number"><abbr title="Number of the webhook">#</abbr></th>
@@ -47,37 +49,17 @@ export function Events({ data, chosen }) {
               <th scope="col" class="wide-only answer">Answer</th>
             </tr>
           </thead>
-          ${next.length > 0 && html`<${Group} key="next" name="Waits for" />`}
-          ${next.map((due) => html`<${NextRow} key=${`next-${due.name}`} due=${due} />`)}
           ${[
             open.length > 0 && html`<${Group} key="open" name="Not delivered" />`,
             ...open.map(row),
             past.length > 0 && html`<${Group} key="past" name="Done" more="newest first" />`,
-            ...shown.map(row),
+            ...past.map(row),
           ]}
         </table>
       </div>
-      ${
-        shown.length < past.length &&
-        html`<nav class="pages" aria-label="Events">
-          <button type="button" onClick=${() => showAll(true)}>Show all ${past.length}</button>
-        </nav>`
-      }
     </section>
   `
 }
-
-/** Why webhooks are held; the reason continues after "because". @param {{ endpoint: Endpoint }} props */
-const Held = ({ endpoint: { url, reason } }) => html`
-  <p class="note">
-    Held: ${url === null ? 'you have no endpoint yet' : `your endpoint is paused, because ${reason}`}.${' '}
-    <a href=${link('endpoint')}>${url === null ? 'Set one up' : 'See your endpoint'}</a>
-  </p>
-`
-
-/** How many webhooks wait for that of a step. @param {Step} step @param {Step[]} steps */
-const waitingFor = ({ delivery: one }, steps) =>
-  steps.filter(({ delivery }) => one !== undefined && delivery?.waits_for?.event_id === one.event_id).length
 
 /** @param {{ name: string, more?: string }} props */
 const Group = ({ name, more }) => html`
@@ -88,25 +70,118 @@ const Group = ({ name, more }) => html`
   </tbody>
 `
 
-/** @param {{ due: Upcoming }} props */
-function NextRow({ due: { name, at, isByClock } }) {
-  const now = useNow() + useContext(Ahead)
-  const away = at === null ? '' : ` ${distance(parseTime(at), now)}`
+/**
+ * An event and its webhook as one row. Below it: why the webhook is late, and, once it is opened, all about it.
+ *
+ * @param {{ step: Step, isChosen: boolean }} props
+ */
+function EventRow({ step, isChosen }) {
+  const { delivery, event_name: name, event_payload: payload, created_at: at } = step
+  const [isOpen, setOpen] = useState(isChosen)
+  const row = useRef(/** @type {HTMLElement | null} */ (null))
+  useEffect(() => {
+    if (isChosen) row.current?.scrollIntoView({ block: 'center' })
+  }, [])
+  const problem = delivery && problemOf(delivery)
+  const id = `detail-${delivery?.event_id}`
+  const summary = delivery && summaryOf(delivery)
   return html`
-    <tbody class="coming">
+    <tbody ref=${row} class=${problem ? 'event late' : 'event'}>
       <tr>
-        <td class="number"></td>
+        <td class="number">${delivery?.sequence}</td>
         <td>
-          <span class="event-name" title=${meaningOf(name)}
-            >${name === 'end' ? 'Lead is closed' : words(name)}</span
-          >
-          ${at !== null && html`<span class="narrow-only dim"><${Utc} at=${at} zone /></span>`}
+          ${
+            delivery === undefined
+              ? html`<span class="event-name">${words(name)}</span>`
+              : html`<button
+                  type="button"
+                  class="toggle event-name"
+                  aria-expanded=${isOpen}
+                  aria-controls=${isOpen ? id : undefined}
+                  onClick=${() => setOpen(!isOpen)}
+                >
+                  ${words(name)}
+                </button>`
+          }
+          <${Gains} payload=${payload} />
+          <span class="narrow-only dim"><${Utc} at=${at} zone /></span>
         </td>
-        <td class="wide-only">
-          ${at === null ? html`<span class="dim">no date</span>` : html`<${Utc} at=${at} />`}
+        <td class="wide-only"><${Utc} at=${at} /></td>
+        <td>
+          ${delivery ? html`<${Badge} state=${shownState(delivery)} />` : html`<span class="dim">None</span>`}
+          <span class="narrow-only dim">${summary}</span>
         </td>
-        <td colspan="2">${isByClock ? `Due${away}` : 'Up to the borrower'}</td>
+        <td class="wide-only dim">${summary}</td>
       </tr>
+      ${
+        delivery &&
+        problem &&
+        html`<tr class="below-row">
+          <td colspan="5"><${Late} delivery=${delivery} problem=${problem} /></td>
+        </tr>`
+      }
+      ${
+        isOpen &&
+        delivery &&
+        html`<tr class="below-row" id=${id}>
+          <td colspan="5"><${Detail} step=${step} delivery=${delivery} /></td>
+        </tr>`
+      }
     </tbody>
+  `
+}
+
+/** The points of a score update. @param {{ payload: Record<string, any> | null }} props */
+function Gains({ payload }) {
+  const gains = Object.entries(payload ?? {}).filter(([name]) => name.endsWith('_gain'))
+  if (gains.length === 0) return null
+  return html`<p class="gains hint">
+    ${gains.map(([name, points]) => html`${words(name.replace('_gain', ''))} <b>${signed(points)}</b>${' '}`)}
+  </p>`
+}
+
+/** @param {number} points */
+const signed = (points) => (points > 0 ? `+${points}` : String(points).replace('-', '−'))
+
+/** What matters about a webhook at a glance. @param {Delivery} delivery */
+function summaryOf(delivery) {
+  const { state, attempts, waits_for: earlier } = delivery
+  if (state === 'held') return 'Endpoint paused'
+  if (earlier !== null) return `Waits for webhook ${earlier.sequence}`
+  const last = lastOf(delivery)
+  if (last === undefined) return attempts.length === 0 ? 'Not sent yet' : 'Under way'
+  const { text } = outcomeOf(last)
+  return last.number > 1 ? `${text}, attempt\u00A0${last.number}` : `${text} in ${duration(last.duration_ms)}`
+}
+
+/** Why a webhook is late, and when it is tried again. @param {{ delivery: Delivery, problem: string }} props */
+const Late = ({ delivery, problem }) => html`
+  <div class="why">
+    <p class="bad hint sentence">${problem}.</p>
+    ${delivery.fault === null && html`<${When} delivery=${delivery} /><${Resend} delivery=${delivery} />`}
+  </div>
+`
+
+/** @param {{ delivery: Delivery }} props */
+function When({ delivery: { state, attempts, next_attempt_at: next, settled_at: settled } }) {
+  const ahead = useContext(Ahead)
+  if (state === 'given_up')
+    return html`<p>
+      Given up${settled !== null && html` at <${Utc} at=${settled} zone isReal />`}. It is sent again only if
+      you resend it.
+    </p>`
+  if (next === null) return null
+  const real = inUtc(parseTime(next).getTime() - ahead)
+  const made = attempts.filter(({ trigger }) => trigger === 'scheduled').length
+  const waits = retryDelaysMs.slice(made + 1).map(span)
+  return html`
+    <p>
+      <b>Next attempt <${Utc} at=${real} zone isReal help /></b
+      >${isFarAhead(ahead) && html`, <span class="dim"><${Utc} at=${next} /> on its clock</span>`}.
+    </p>
+    <p class="hint">
+      ${waits.length > 0 ? `Then after ${waits.join(', ')}, and once a day.` : 'Then once a day.'} Each wait
+      may be up to 20 % longer.
+    </p>
   `
 }

@@ -1,42 +1,39 @@
-import { html } from '../preact.js'
-import { loadLeads } from '../leads-data.js'
-import { styled } from '../styled.js'
+import { html, useState } from '../preact.js'
+import { call } from '../api.js'
+import { Field } from '../forms.js'
 import { useLoad } from '../live.js'
-import { Pending } from '../parts.js'
-import { link } from '../route.js'
-import { Empty } from './empty.js'
-import { Filters } from './leads-filters.js'
-import { LeadTable } from './leads-table.js'
+import { Badge, Empty, Pending } from '../parts.js'
+import { link, replace } from '../route.js'
+import { Utc } from '../time.js'
+import { counted, journey, words } from '../words.js'
 
-/** @typedef {import('../leads-data.js').Filter} Filter */
+/** @import { LeadSummary } from '../types.js' */
+/** @typedef {Record<'search' | 'status' | 'delivery' | 'closed' | 'after', string>} Filter */
 
-const LOOK_AGAIN_MS = 2000
-/** What is no event comes this late: a lead that was closed or erased. A sorted list takes several calls. */
-const LATE_MS = 10_000
-await styled('forms.css', 'lists.css')
+const PAGE = 50
+const MOST_ID = 2_147_483_647
+const OPEN_AGAIN_MS = 2000
+/** A lead that was closed or erased, which no event says, is seen this late. */
+const AGAIN_MS = 10_000
 
 /** @param {{ query: URLSearchParams }} props */
 export function LeadsView({ query }) {
   const of = (/** @type {string} */ name) => query.get(name) ?? ''
   /** @type {Filter} */
   const filter = {
+    search: of('search'),
     status: of('status'),
     delivery: of('delivery'),
     closed: of('closed'),
-    from: of('from'),
-    until: of('until'),
-    search: of('search'),
-    sort: of('sort'),
     after: of('after'),
   }
   const loaded = useLoad(
     (signal) => loadLeads(filter, signal),
     [filter],
     // an attempt that ends is no event
-    ({ leads }) => (filter.sort === '' && leads.some(isOpen) ? LOOK_AGAIN_MS : LATE_MS),
+    ({ leads }) => (leads.some(({ open_deliveries: open }) => open > 0) ? OPEN_AGAIN_MS : AGAIN_MS),
   )
   const { data } = loaded
-  const isFiltered = Object.entries(filter).some(([name, value]) => name !== 'sort' && value !== '')
   return html`
     <div class="head">
       <h1 tabindex="-1">Leads</h1>
@@ -44,24 +41,139 @@ export function LeadsView({ query }) {
     </div>
     <${Filters} filter=${filter} />
     <${Pending} of=${loaded} />
-    ${data !== undefined && data.leads.length === 0 && html`<${NoLeads} isFiltered=${isFiltered} isSearch=${filter.search !== ''} />`}
-    ${data !== undefined && data.leads.length > 0 && html`<${LeadTable} leads=${data.leads} filter=${filter} />`}
-    ${data?.isCut && html`<p class="dim after-table">These are the newest ${data.leads.length}, sorted here: list-leads has no order but the newest first. To sort all, filter them.</p>`}
-    ${data !== undefined && html`<${Pages} filter=${filter} next=${data.next} />`}
+    ${data && (data.leads.length > 0 ? html`<${Table} leads=${data.leads} />` : html`<${NoLeads} filter=${filter} />`)}
+    <nav class="pages" aria-label="Pages">
+      ${filter.after !== '' && html`<a class="button" href=${link('leads', { ...filter, after: '' })}>Newest</a>`}
+      ${data?.next && html`<a class="button" href=${link('leads', { ...filter, after: String(data.next) })}>Older</a>`}
+    </nav>
   `
 }
 
-/** @param {import('../types.js').LeadSummary} lead */
-const isOpen = ({ open_deliveries: open }) => open > 0
+/** @param {Filter} filter @param {AbortSignal} signal */
+async function loadLeads({ search, status, delivery, closed, after }, signal) {
+  const text = search.trim()
+  const { data, next } = await call(
+    '/list-leads',
+    {
+      limit: PAGE,
+      ...(after !== '' && { after: Number(after) }),
+      ...(status !== '' && { status }),
+      ...(delivery !== '' && { delivery }),
+      ...(closed !== '' && { closed: closed === 'yes' }),
+      ...(text !== '' && { partner_lead_id_prefix: text }),
+    },
+    { signal },
+  )
+  // the text may be our id of a lead, too, which list-leads does not search for
+  const id = /^\d{1,10}$/.test(text) && after === '' ? Number(text) : 0
+  if (id === 0 || id >= MOST_ID) return { leads: data, next }
+  const { data: below } = await call('/list-leads', { after: id + 1, limit: 1 }, { signal })
+  const isFound = (/** @type {LeadSummary} */ lead) => lead.lead_id === id
+  return { leads: [...below.filter(isFound), ...data.filter((lead) => !isFound(lead))], next }
+}
 
-/** @param {{ isFiltered: boolean, isSearch: boolean }} props */
-const NoLeads = ({ isFiltered, isSearch }) =>
-  isFiltered
+/** @typedef {[value: string, text: string][]} Options */
+
+/** What narrows the list down, beside the search. @type {[keyof Filter, string, Options][]} */
+const choices = [
+  ['status', 'Status', journey.map(({ name }) => [name, words(name)])],
+  ['delivery', 'Webhooks', ['failing', 'held'].map((name) => [name, words(name)])],
+  [
+    'closed',
+    'Open or closed',
+    [
+      ['no', 'Open'],
+      ['yes', 'Closed'],
+    ],
+  ],
+]
+
+/** @param {{ filter: Filter }} props */
+function Filters({ filter }) {
+  const [isShown, show] = useState(choices.some(([name]) => filter[name] !== ''))
+  const input = (/** @type {keyof Filter} */ name) => ({
+    name,
+    value: filter[name],
+    onValue: (/** @type {string} */ value) => replace(link('leads', { ...filter, after: '', [name]: value })),
+  })
+  return html`
+    <div class="filters" role="search" aria-label="Filter leads">
+      <${Field}
+        ...${input('search')}
+        label="Our lead id, or the beginning of yours"
+        type="search"
+        placeholder="1042 or LOAN-1"
+      />
+      <button type="button" aria-expanded=${isShown} onClick=${() => show(!isShown)}>Filter</button>
+      ${
+        isShown &&
+        html`<div class="more">
+          ${choices.map(([name, label, options]) => html`<${Field} ...${input(name)} label=${label} options=${[['', 'Any'], ...options]} />`)}
+        </div>`
+      }
+    </div>
+  `
+}
+
+/** @param {{ leads: LeadSummary[] }} props */
+const Table = ({ leads }) => html`
+  <div class="card table leads">
+    <table class="dense">
+      <thead>
+        <tr>
+          <th scope="col" class="number">Lead</th>
+          <th scope="col" class="wide-only">Your lead id</th>
+          <th scope="col">Status</th>
+          <th scope="col" class="wide-only">Webhooks</th>
+          <th scope="col" class="wide-only">Last change <small>lead’s clock, UTC</small></th>
+          <th scope="col" class="wide-only">Created <small>UTC</small></th>
+        </tr>
+      </thead>
+      <tbody>
+        ${leads.map((lead) => html`<${Row} key=${lead.lead_id} lead=${lead} />`)}
+      </tbody>
+    </table>
+  </div>
+`
+
+/** @param {{ lead: LeadSummary }} props */
+function Row({ lead }) {
+  const { lead_id: id, partner_lead_id: own, status, closed, delivery, open_deliveries: open } = lead
+  const isWell = delivery === 'ok' && open === 0
+  return html`
+    <tr>
+      <td class="number">
+        <a class="row" href=${link(`leads/${id}`)}>${id}</a>
+        <span class="narrow-only dim unbroken">${own}</span>
+      </td>
+      <td class="id wide-only" title=${own}>${own ?? html`<span class="dim">–</span>`}</td>
+      <td>
+        <span class="badges">
+          <${Badge} state=${status} />${closed && html`<${Badge} state="closed" />`}
+        </span>
+        ${!isWell && html`<span class="narrow-only"><${Webhooks} lead=${lead} /></span>`}
+      </td>
+      <td class="wide-only"><${Webhooks} lead=${lead} /></td>
+      <td class="wide-only"><${Utc} at=${lead.updated_at} /></td>
+      <td class="wide-only"><${Utc} at=${lead.created_at} /></td>
+    </tr>
+  `
+}
+
+/** @param {{ lead: LeadSummary }} props */
+const Webhooks = ({ lead: { delivery, open_deliveries: open } }) => html`
+  <${Badge} state=${delivery === 'ok' && open > 0 ? 'sending' : delivery} />
+  ${delivery !== 'ok' && html` <span class="dim">${counted(open, 'webhook')}</span>`}
+`
+
+/** @param {{ filter: Filter }} props */
+const NoLeads = ({ filter }) =>
+  Object.values(filter).some((value) => value !== '')
     ? html`<${Empty}
         title="No lead matches"
         action=${html`<a class="button" href=${link('leads')}>Show all leads</a>`}
       >
-        ${isSearch && 'Enter our lead id in full, such as 1042, or the beginning of yours. Upper and lower case matter.'}
+        ${filter.search !== '' && 'Enter our full lead id, such as 1042, or the beginning of yours. Upper and lower case matter.'}
       <//>`
     : html`<${Empty}
         title="No leads yet"
@@ -69,11 +181,3 @@ const NoLeads = ({ isFiltered, isSearch }) =>
       >
         A lead is one borrower whom you referred. Create one here or with create-lead, and it appears at once.
       <//>`
-
-/** @param {{ filter: Filter, next: number | null }} props */
-const Pages = ({ filter, next }) => html`
-  <nav class="pages" aria-label="Pages">
-    ${filter.after !== '' && html`<a class="button" href=${link('leads', { ...filter, after: '' })}>Newest</a>`}
-    ${next !== null && html`<a class="button" href=${link('leads', { ...filter, after: String(next) })}>Older</a>`}
-  </nav>
-`

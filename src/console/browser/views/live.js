@@ -1,19 +1,17 @@
 import { html } from '../preact.js'
 import { call } from '../api.js'
-import { Select } from '../inputs.js'
-import { lookAgainMs, UNTOLD_MS } from '../lead-data.js'
-import { useLive, useLoad } from '../live.js'
-import { Pending } from '../parts.js'
+import { lastOf, lookAgainMs, outcomeOf, shownState, UNTOLD_MS } from '../deliveries.js'
+import { Field } from '../forms.js'
+import { touchSoon, useLive, useLoad } from '../live.js'
+import { Badge, Empty, Pending, useAction } from '../parts.js'
 import { link, replace } from '../route.js'
-import { styled } from '../styled.js'
-import { counted, words } from '../words.js'
-import { Empty } from './empty.js'
-import { Rows } from './live-rows.js'
+import { duration, inUtc, Utc } from '../time.js'
+import { counted, stateOf, words } from '../words.js'
 
-await styled('forms.css', 'lists.css')
+/** @import { Delivery, FeedEvent } from '../types.js' */
+/** @typedef {{ id: string, name: string, lead: number, own: string | null, delivery?: Delivery, isSent: boolean, isNew: boolean }} Row `isSent`: it has a webhook, perhaps one that is not loaded yet */
 
-/** @typedef {import('../types.js').Delivery} Delivery */
-/** @typedef {{ event_id: string, event_name: string, lead_id: number, partner_lead_id?: string | null, delivery?: Delivery, isSent: boolean, isNew: boolean, isErased: boolean }} Row `isSent`: it has a webhook, perhaps one that is not loaded yet; `isErased`: its lead is */
+const states = ['pending', 'held', 'delivered', 'given_up', 'canceled']
 
 /** @param {{ query: URLSearchParams }} props */
 export function LiveView({ query }) {
@@ -33,12 +31,22 @@ export function LiveView({ query }) {
   return html`
     <div class="head">
       <h1 tabindex="-1">Live</h1>
-      <p class="dim" role="status">${arrivals(feed.arrived)}</p>
+      <p class="dim" role="status">
+        ${feed.arrived === 0 ? 'New events appear here automatically.' : `${counted(feed.arrived, 'event')} since you opened the console.`}
+      </p>
     </div>
-    <${Filter} state=${state} />
+    <div class="filters" role="search" aria-label="Filter webhooks">
+      <${Field}
+        name="states"
+        label="Webhooks"
+        value=${state}
+        options=${[['', 'All'], ...states.map((name) => [name, words(name)])]}
+        onValue=${(/** @type {string} */ chosen) => replace(link('live', { states: chosen }))}
+      />
+    </div>
     <${Pending} of=${loaded} />
     ${data !== undefined && rows.length === 0 && html`<${Nothing} isWhole=${isWhole} />`}
-    ${rows.length > 0 && html`<${Rows} rows=${rows} />`}
+    ${rows.length > 0 && html`<${Table} rows=${rows} />`}
     <nav class="pages" aria-label="Pages">
       ${after !== '' && html`<a class="button" href=${link('live', { states: state })}>Newest</a>`}
       ${data?.next && html`<a class="button" href=${link('live', { states: state, after: data.next })}>Older</a>`}
@@ -46,72 +54,40 @@ export function LiveView({ query }) {
   `
 }
 
-/** @param {number} count */
-const arrivals = (count) =>
-  count === 0
-    ? 'New events appear here automatically.'
-    : `${counted(count, 'event')} since you opened the console.`
-
 /**
  * Webhooks, and the events that have none or whose webhook is not loaded yet. Ids of events sort by time.
  *
  * @param {Delivery[]} deliveries
- * @param {import('../types.js').FeedEvent[]} events
+ * @param {FeedEvent[]} events
  * @param {boolean} isWhole without a filter
  * @returns {Row[]}
  */
 function merge(deliveries, events, isWhole) {
-  const erased = new Set(deliveries.filter((one) => one.lead_erased).map(({ lead_id: id }) => id))
   const fresh = new Set(events.map(({ event_id: id }) => id))
-  const sent = new Set(deliveries.map(({ event_id: id }) => id))
+  const loaded = new Set(deliveries.map(({ event_id: id }) => id))
   const oldest = deliveries.at(-1)?.event_id ?? ''
-  const others = isWhole ? events.filter(({ event_id: id }) => !sent.has(id) && id > oldest) : []
+  const others = isWhole ? events.filter(({ event_id: id }) => !loaded.has(id) && id > oldest) : []
   const rows = [
     ...deliveries.map((delivery) => ({
-      ...delivery,
-      partner_lead_id: ownIdIn(delivery),
+      id: delivery.event_id,
+      name: delivery.event_name,
+      lead: delivery.lead_id,
+      own: JSON.parse(delivery.body).data.partner_lead_id,
       delivery,
       isSent: true,
       isNew: fresh.has(delivery.event_id),
-      isErased: delivery.lead_erased,
     })),
     ...others.map((event) => ({
-      ...event,
+      id: event.event_id,
+      name: event.event_name,
+      lead: event.lead_id,
+      own: event.partner_lead_id,
       isSent: event.sequence !== null,
       isNew: true,
-      isErased: erased.has(event.lead_id),
     })),
   ]
-  return rows.toSorted((a, b) => (a.event_id < b.event_id ? 1 : -1))
+  return rows.toSorted((a, b) => (a.id < b.id ? 1 : -1))
 }
-
-/** The partner's id of the lead is in the body. @param {Delivery} delivery */
-function ownIdIn({ body }) {
-  try {
-    return JSON.parse(body).data.partner_lead_id
-  } catch {
-    return null
-  }
-}
-
-const states = ['pending', 'held', 'delivered', 'given_up', 'canceled']
-
-/** @param {{ state: string }} props */
-const Filter = ({ state }) => html`
-  <form
-    class="filters"
-    role="search"
-    aria-label="Filter webhooks"
-    onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}
-  >
-    <${Select}
-      label="Webhooks"
-      value=${state}
-      options=${[['', 'All'], ...states.map((name) => [name, words(name)])]}
-      onValue=${(/** @type {string} */ chosen) => replace(link('live', { states: chosen }))}
-    />
-  </form>
-`
 
 /** @param {{ isWhole: boolean }} props */
 const Nothing = ({ isWhole }) =>
@@ -126,3 +102,102 @@ const Nothing = ({ isWhole }) =>
         title="No webhook is in this state"
         action=${html`<a class="button" href=${link('live')}>Show all</a>`}
       />`
+
+/** @param {{ rows: Row[] }} props */
+const Table = ({ rows }) => html`
+  <div class="card table" role="region" aria-label="Webhooks">
+    <table class="dense">
+      <thead>
+        <tr>
+          <th scope="col" class="wide-only">Recorded (UTC)</th>
+          <th scope="col">Event</th>
+          <th scope="col" class="number wide-only">Lead</th>
+          <th scope="col" class="wide-only">Your lead id</th>
+          <th scope="col">Webhook</th>
+          <th scope="col" class="wide-only">Response</th>
+          <th scope="col" class="wide-only"><span class="hidden">Resend</span></th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map((row) => html`<${EventRow} key=${row.id} row=${row} />`)}
+      </tbody>
+    </table>
+  </div>
+`
+
+/**
+ * When an event was recorded, in real time: `evt_` and a UUIDv7, which begins with it. `created_at` follows the lead's
+ * clock, and times of several clocks in one column would tell nothing.
+ *
+ * @param {string} id
+ */
+const recordedAt = (id) => inUtc(Number.parseInt(id.replace('evt_', '').replace('-', '').slice(0, 12), 16))
+
+/** @param {{ row: Row }} props */
+function EventRow({ row: { id, name, lead, own, delivery, isSent, isNew } }) {
+  const resend = delivery && (delivery.lead_erased ? 'Lead erased' : html`<${Resend} delivery=${delivery} />`)
+  const response = delivery && html`<${Response} delivery=${delivery} />`
+  return html`
+    <tr class=${isNew ? 'fresh' : ''}>
+      <td class="wide-only"><${Utc} at=${recordedAt(id)} /></td>
+      <td>
+        ${
+          delivery?.lead_erased
+            ? html`<span class="dim">${words(name)}</span>`
+            : html`<a class="row" href=${link(`leads/${lead}`, { event: delivery && id })}>${words(name)}</a>`
+        }
+        <span class="narrow-only dim"
+          >Lead ${lead}${own && html` · <span class="unbroken">${own}</span>`}</span
+        >
+        <span class="narrow-only dim"><${Utc} at=${recordedAt(id)} zone /></span>
+      </td>
+      <td class="number wide-only">${lead}</td>
+      <td class="wide-only id">${own ?? html`<span class="dim">–</span>`}</td>
+      <td>
+        ${delivery ? html`<${State} delivery=${delivery} />` : isSent ? html`<${Badge} state="pending" />` : html`<span class="dim">Not sent</span>`}
+        <span class="narrow-only">${response}</span>
+        <span class="narrow-only">${resend}</span>
+      </td>
+      <td class="wide-only">${response}</td>
+      <td class="end dim wide-only">${resend}</td>
+    </tr>
+  `
+}
+
+/** @param {{ delivery: Delivery }} props */
+function State({ delivery }) {
+  const { state, lead_erased: isErased } = delivery
+  if (isErased) return html`<${Badge} state="canceled" text=${stateOf(state).text} />`
+  return state === 'delivered' && lastOf(delivery)?.error_code
+    ? html`<${Badge} state="failed" text="Resend failed" />`
+    : html`<${Badge} state=${shownState(delivery)} />`
+}
+
+/** @param {{ delivery: Delivery }} props */
+function Response({ delivery }) {
+  if (delivery.fault !== null) return html`<span class="sentence bad">${delivery.fault}</span>`
+  const last = lastOf(delivery)
+  if (last === undefined) return html`<span class="dim">–</span>`
+  const more = last.number > 1 && ` · attempt\u00A0${last.number}`
+  return html`${outcomeOf(last).text}${' '}<span class="dim">· ${duration(last.duration_ms)}${more}</span>`
+}
+
+/** @param {{ delivery: Delivery }} props */
+function Resend({ delivery: { event_id: id, event_name: name, lead_id: lead, state } }) {
+  const { busy, error, done, run } = useAction()
+  if (state === 'canceled') return null
+  const resend = () =>
+    run('resend', async () => {
+      const { message } = await call('/resend-webhook', { event_id: id })
+      touchSoon()
+      return message
+    })
+  return html`
+    <button type="button" class="small quiet" aria-disabled=${busy !== undefined} onClick=${resend}>
+      ${busy ? 'Resending …' : done ? 'Resent' : error ? 'Try again' : 'Resend'}
+      <span class="hidden">${` ${words(name)} for lead ${lead}`}</span>
+    </button>
+    <span class="hidden" role="status">${busy ? 'Resending …' : done}</span>
+    ${error && html`<span class="bad hint sentence" role="alert">Not resent. ${error.message}</span>`}
+  `
+}

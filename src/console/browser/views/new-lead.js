@@ -1,72 +1,98 @@
-import { html } from '../preact.js'
-import { ApiFailure, call } from '../api.js'
-import { Fields, problemsOf, Refusal, useValues, useWrongField } from '../fields.js'
-import { styled } from '../styled.js'
-import { useAction } from '../parts.js'
-import { go, link } from '../route.js'
-import { Curls } from './curls.js'
-import { fields, KEY, madeUp } from './lead-fields.js'
-import { Scenarios } from './scenarios.js'
+import { html, useState } from '../preact.js'
+import { call } from '../api.js'
+import { Form } from '../forms.js'
+import { Card } from '../parts.js'
+import { link } from '../route.js'
+import { Scenarios } from './act.js'
 
-await styled('forms.css')
+const KEY = 'Idempotency-Key'
+
+/** All that create-lead takes. @type {import('../forms.js').FormField[]} */
+const fields = [
+  { name: 'first_name', label: 'First name' },
+  { name: 'last_name', label: 'Last name' },
+  { name: 'email', label: 'Email', type: 'email' },
+  { name: 'phone', label: 'Phone', type: 'tel' },
+  { name: 'partner_lead_id', label: 'Your lead id (optional)' },
+  { name: 'loan_officer_id', label: 'Loan officer id (optional)' },
+  { name: 'fico_range', label: 'FICO range (optional)', placeholder: '580-619' },
+  {
+    name: 'notes',
+    label: 'Notes (optional)',
+    type: 'area',
+    isWhole: true,
+    hint: 'Why the application was declined. Only export-lead returns them.',
+  },
+  {
+    name: KEY,
+    label: 'Idempotency-Key (optional header)',
+    isWhole: true,
+    hint: 'The same key with the same fields creates no second lead, for 24 hours.',
+  },
+]
+
+const firstNames = ['Ada', 'Grace', 'Alan', 'Katherine', 'Edsger', 'Barbara', 'Tim', 'Radia']
+const lastNames = ['Miller', 'Nguyen', 'Garcia', 'Okafor', 'Schmidt', 'Rossi', 'Haddad', 'Kim']
+
+/** @param {string[]} list */
+const oneOf = (list) => list[Math.floor(Math.random() * list.length)] ?? ''
+
+/** A borrower who does not exist: example.com and 555-01xx belong to nobody. @returns {Record<string, string>} */
+function madeUp() {
+  const first = oneOf(firstNames)
+  const last = oneOf(lastNames)
+  const number = Math.floor(Math.random() * 9000) + 1000
+  return {
+    first_name: first,
+    last_name: last,
+    email: `${first}.${last}@example.com`.toLowerCase(),
+    phone: `+1 555-01${String(number % 100).padStart(2, '0')}`,
+    partner_lead_id: `LOAN-${number}`,
+    [KEY]: crypto.randomUUID(),
+  }
+}
+
+/** @param {Record<string, string>} values */
+function toCall(values) {
+  const { [KEY]: key, ...body } = Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== ''),
+  )
+  return { path: '/create-lead', body, ...(key !== undefined && { headers: { [KEY]: key } }) }
+}
+
+const create = async (/** @type {Record<string, string>} */ values) => {
+  const { body, headers } = toCall(values)
+  const { lead_id: id } = await call('/create-lead', body, { headers })
+  location.hash = link(`leads/${id}`)
+  return null
+}
 
 export function NewLeadView() {
-  const { values, setValues, change } = useValues(madeUp)
-  const { busy, error, run, clear } = useAction()
-  const form = useWrongField(error)
-  const { [KEY]: key = '', ...lead } = values
-  const body = Object.fromEntries(Object.entries(lead).filter(([, value]) => value !== ''))
-  const headers = key === '' ? undefined : { [KEY]: key }
-  const problems = problemsIn(error)
-  const submit = (/** @type {Event} */ event) => {
-    event.preventDefault()
-    void run('create', async () => {
-      if (!/^[!-~]*$/.test(key)) throw unsendable()
-      const { lead_id: id } = await call('/create-lead', body, headers && { headers })
-      go(link(`leads/${id}`))
-    })
-  }
-  const another = () => {
-    setValues(madeUp())
-    clear()
-  }
+  const [initial, setInitial] = useState(madeUp)
   return html`
     <p class="crumb"><a href=${link('leads')}>Leads</a></p>
     <div class="head"><h1 tabindex="-1">New lead</h1></div>
-    <form class="card pad narrow" ref=${form} onSubmit=${submit} novalidate>
-      <p class="dim">This borrower is made up. Change what you like.</p>
-      <${Fields} fields=${fields} values=${values} problems=${problems} onInput=${change} />
-      <${Refusal} what="Not created" error=${error} problems=${problems} fields=${fields} />
-      <div class="actions">
-        <button class="primary" type="submit" aria-disabled=${busy !== undefined}>
-          ${busy === undefined ? 'Create lead' : 'Creating …'}
-        </button>
-        <button class="quiet" type="button" onClick=${another}>Another borrower</button>
-        <${Curls} calls=${[{ path: '/create-lead', body, headers }]} />
+    <div class="stack narrow">
+      <div class="card pad">
+        <${Form}
+          key=${initial[KEY]}
+          fields=${fields}
+          initial=${initial}
+          label="Create lead"
+          send=${create}
+          toCurl=${toCall}
+          isFirst
+          buttons=${html`<button class="quiet" type="button" onClick=${() => setInitial(madeUp())}>
+            Another borrower
+          </button>`}
+        >
+          <p class="dim">This borrower is made up. Change what you like.</p>
+        <//>
       </div>
-    </form>
-    <section class="card pad narrow after" aria-labelledby="scenario">
-      <h2 id="scenario">Or run a whole journey</h2>
-      <p class="dim">A new lead goes through it in seconds, on its own clock, with real webhooks.</p>
-      <${Scenarios} />
-    </section>
+      <${Card} id="scenarios" title="Or run a whole journey">
+        <p class="dim">A new lead goes through it in seconds, on its own clock, with real webhooks.</p>
+        <${Scenarios} />
+      <//>
+    </div>
   `
 }
-
-/** The API would say the same, but no browser sends it: a dash that an editor made longer, for example. */
-const unsendable = () =>
-  new ApiFailure({
-    status: 400,
-    code: 'VALIDATION_ERROR',
-    message: 'The Idempotency-Key cannot be sent.',
-    fields: [{ field: KEY, problem: 'must have 1 to 255 visible ASCII characters' }],
-  })
-
-/** The field of the form that the API calls so. @param {string} path */
-const nameIn = (path) => (path.toLowerCase() === KEY ? KEY : path)
-
-/** @param {Error | undefined} error */
-const problemsIn = (error) =>
-  error instanceof ApiFailure && error.code === 'IDEMPOTENCY_CONFLICT'
-    ? [{ field: KEY, problem: error.message }]
-    : problemsOf(error, fields, nameIn)

@@ -1,86 +1,109 @@
 import { html, useState } from '../preact.js'
 import { call } from '../api.js'
-import { Select } from '../inputs.js'
+import { Actions, Field } from '../forms.js'
 import { useLoad } from '../live.js'
-import { Done, Pending } from '../parts.js'
-import { duration } from '../time.js'
-import { counted } from '../words.js'
-import { Actions } from './actions.js'
-import { Arrivals } from './arrivals.js'
+import { Badge, Card, Done, Pending } from '../parts.js'
+import { link } from '../route.js'
+import { duration, Utc } from '../time.js'
+import { counted, words } from '../words.js'
 
-/** How the sink can be told to answer. @type {{ label: string, body: Answer }[]} */
+/** @import { Answer, SinkWebhook } from '../types.js' */
+
+const LOOK_AGAIN_MS = 2000
+const FEW = 10
+
+/** How the sink can be told to answer. @type {[text: string, body: object][]} */
 const answers = [
-  { label: 'Accept everything', body: {} },
-  { label: 'Fail twice, then succeed', body: { status: 503, times: 2 } },
-  { label: 'Always fail', body: { status: 503 } },
-  { label: 'Answer 410 Gone', body: { status: 410 } },
-  { label: 'Time out', body: { delay_ms: 20_000 } },
+  ['Accept everything', {}],
+  ['Fail twice, then succeed', { status: 503, times: 2 }],
+  ['Always fail', { status: 503 }],
+  ['Answer 410 Gone', { status: 410 }],
+  ['Time out', { delay_ms: 20_000 }],
 ]
-
-/** @typedef {{ status?: number, times?: number | null, delay_ms?: number }} Answer */
-
-/** @param {Answer} answer */
-const complete = ({ status = 200, times = null, delay_ms: delay = 0 }) => ({ status, times, delay })
-
-/** Whether both are the same answer. @param {Answer} one @param {Answer} other */
-const isSame = (one, other) => JSON.stringify(complete(one)) === JSON.stringify(complete(other))
-
-/** Of webhooks that it accepts. @param {number | null} times */
-function howMany(times) {
-  if (times === null) return ''
-  return times === 1 ? ' to the next webhook' : ` to the next ${counted(times, 'webhook')}`
-}
-
-/** What the sink answers now, in words, if none of the answers above is it. @param {Answer} answer */
-function describe(answer) {
-  const { status, times, delay } = complete(answer)
-  const after = delay === 0 ? '' : ` after ${duration(delay)}`
-  if (status >= 400 && times !== null) return `Answer ${status}${after}: ${counted(times, 'refusal')} left`
-  return `Answer ${status}${after}${howMany(times)}`
-}
-
-/** The part of an answer that set-sink takes. @param {Answer} answer */
-const onlySet = ({ status, times, delay_ms }) => ({ status, delay_ms, ...(times !== null && { times }) })
 
 /** Our own endpoint: how it answers, and what it received. */
 export function Sink() {
   const loaded = useLoad(
     async (signal) => (await call('/sandbox/get-sink', {}, { signal })).data,
     [],
-    () => 2000,
+    () => LOOK_AGAIN_MS,
   )
   const { data } = loaded
   return html`
-    <section class="card pad" aria-labelledby="sink">
-      <h2 id="sink">Sink</h2>
+    <${Card} id="sink" title="Sink">
       <p class="dim">We receive your webhooks here. Make it fail to see retries, ordering and recovery.</p>
       <${Pending} of=${loaded} />
-      ${data && html`<${SetAnswer} current=${data} />`}
-      ${data && html`<${Arrivals} webhooks=${data.webhooks} />`}
-    </section>
+      ${data && html`<${SetAnswer} current=${data} /><${Arrivals} webhooks=${data.webhooks} />`}
+    <//>
   `
 }
 
-/** @param {{ current: Answer }} props */
-function SetAnswer({ current }) {
-  const [chosen, choose] = useState(/** @type {string | undefined} */ (undefined))
-  // until another answer is chosen, the one that it gives
-  const options = answers.some(({ body }) => isSame(body, current))
-    ? answers
-    : [...answers, { label: describe(current), body: onlySet(current) }]
-  const shown = chosen ?? String(options.findIndex(({ body }) => isSame(body, current)))
-  const body = options[Number(shown)]?.body ?? {}
-  const tell = (/** @type {{ message: string }} */ { message }) => {
-    choose(undefined)
-    return html`<${Done}>${message}<//>`
-  }
+/** @param {{ current: Answer<'/sandbox/get-sink'>['data'] }} props */
+function SetAnswer({ current: { status, times, delay_ms: delay } }) {
+  const [chosen, choose] = useState('0')
+  const after = delay > 0 ? ` after ${duration(delay)}` : ''
+  const next = times === null ? '' : ` to the next ${counted(times, 'webhook')}, then 200`
   return html`
-    <${Select}
-      label="How it answers"
-      value=${shown}
-      options=${options.map(({ label }, index) => [String(index), label])}
+    <p role="status">It answers ${status}${after}${next}.</p>
+    <${Field}
+      name="answer"
+      label="How it should answer"
+      value=${chosen}
+      options=${answers.map(([text], index) => [String(index), text])}
       onValue=${choose}
     />
-    <${Actions} actions=${[{ label: 'Set answer', path: '/sandbox/set-sink', body }]} tell=${tell} />
+    <${Actions}
+      actions=${[{ label: 'Set answer', path: '/sandbox/set-sink', body: answers[Number(chosen)]?.[1] }]}
+      tell=${() => html`<${Done}>The answer is set.<//>`}
+    />
+  `
+}
+
+/** What the sink received, newest first; each leads to its lead. @param {{ webhooks: SinkWebhook[] }} props */
+function Arrivals({ webhooks }) {
+  const [isAll, showAll] = useState(false)
+  const shown = isAll ? webhooks : webhooks.slice(0, FEW)
+  return html`
+    <div class="section-head">
+      <h3>Received</h3>
+      ${webhooks.length > 0 && html`<span class="dim">Newest first, times in UTC</span>`}
+    </div>
+    ${webhooks.length === 0 && html`<p class="dim">Nothing yet. Create a lead, and its first webhook appears here.</p>`}
+    <ol class="list">
+      ${shown.map((arrival, index) => html`<${Arrival} key=${`${arrival.received_at}-${index}`} arrival=${arrival} />`)}
+    </ol>
+    ${
+      webhooks.length > FEW &&
+      html`<div class="actions">
+        <button type="button" aria-expanded=${isAll} onClick=${() => showAll(!isAll)}>
+          ${isAll ? `Show the latest ${FEW}` : `Show ${webhooks.length - FEW} earlier`}
+        </button>
+      </div>`
+    }
+  `
+}
+
+/** A webhook of a lead, or what a certification or a test sent. @param {{ arrival: SinkWebhook }} props */
+function Arrival({ arrival: { webhook_id: id, received_at: at, verified, problem, status, event } }) {
+  const [, check] = /^cert_\d+_\d+_(\w+)$/.exec(id) ?? []
+  const { type, data } = /** @type {any} */ (event ?? {})
+  const lead = data?.lead_id
+  const name = check === undefined ? words(type ?? 'unknown') : `Certification: ${words(check).toLowerCase()}`
+  // a certification sends what has to be refused
+  const isMeant = !verified && check !== undefined
+  return html`
+    <li>
+      <${Badge}
+        state=${verified ? 'accepted' : isMeant ? 'canceled' : 'failed'}
+        text=${verified ? 'Verified' : isMeant ? 'Refused' : 'Not verified'}
+      />
+      <span>
+        ${Number.isInteger(lead) ? html`<a href=${link(`leads/${lead}`, { event: id })}>${name}</a>` : name}
+        ${Number.isInteger(lead) && html`<span class="dim"> · ${data.partner_lead_id ?? `lead ${lead}`}</span>`}
+        ${isMeant && html`<span class="dim">, as it should be</span>`}
+      </span>
+      <span class="dim">answered ${status} · <${Utc} at=${at} /></span>
+      ${problem && !isMeant && html`<span class="more bad">${problem}</span>`}
+    </li>
   `
 }

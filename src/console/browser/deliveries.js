@@ -1,0 +1,63 @@
+import { hasSinks } from './service.js'
+import { parseTime } from './time.js'
+import { words } from './words.js'
+
+/** @import { Attempt, Delivery } from './types.js' */
+
+const SOON_MS = 1000
+const LATEST_MS = 60_000
+/** Of what may change at any time: an endpoint is resumed. */
+export const UNTOLD_MS = 5000
+
+/** A pending webhook that fails is shown as retrying. @param {Delivery} delivery */
+export const shownState = (delivery) =>
+  delivery.state === 'pending' && lastOf(delivery) !== undefined ? 'retrying' : delivery.state
+
+/** The latest attempt that is over. @param {Delivery} delivery */
+export const lastOf = ({ attempts }) => attempts.findLast(({ duration_ms: ms }) => ms !== null)
+
+/** @param {Attempt} attempt */
+export function outcomeOf({ duration_ms: ms, status, error_code: code }) {
+  if (ms === null) return { state: 'running', text: 'Under way' }
+  if (code === null) return { state: 'accepted', text: String(status ?? 'Accepted') }
+  return { state: 'failed', text: status === null ? words(code) : String(status) }
+}
+
+/** Whether webhooks go to a sink of ours. @param {string | null} url */
+export const isSink = (url) => hasSinks && url !== null && url.includes('/sandbox/sinks/')
+
+/**
+ * Why an attempt failed, and what to do. A sink refuses as it was told to, unless the signature was not valid (400).
+ *
+ * @param {string | null} url
+ * @param {{ status: number | null, error_code: string | null, hint: string | null }} failed
+ */
+export function reasonOf(url, { status, error_code: code, hint }) {
+  if (code === null) return null
+  if (!isSink(url) || status === 400) return hint ?? words(code)
+  return `our sink ${status === null ? `failed (${words(code).toLowerCase()})` : `answered ${status}`}, as it was told`
+}
+
+/** Why a webhook is not delivered yet, or never was; `null` if nothing failed. @param {Delivery} delivery */
+export function problemOf(delivery) {
+  if (!['pending', 'held', 'given_up'].includes(delivery.state)) return null
+  if (delivery.fault !== null) return `${delivery.fault}: it is sent once we have fixed that`
+  const last = lastOf(delivery)
+  return last === undefined ? null : reasonOf(last.url, last)
+}
+
+/**
+ * In how many milliseconds a webhook may have changed without an event that says so.
+ *
+ * @param {Delivery[]} deliveries
+ * @param {number} [ahead] how far their clock is ahead
+ * @param {number} [latestMs] where `ahead` is not known
+ */
+export function lookAgainMs(deliveries, ahead = 0, latestMs = LATEST_MS) {
+  const due = deliveries.flatMap(({ state, next_attempt_at: at }) => {
+    if (state === 'held') return UNTOLD_MS
+    if (state !== 'pending') return []
+    return at === null ? 0 : parseTime(at).getTime() - Date.now() - ahead
+  })
+  return due.length === 0 ? undefined : Math.min(latestMs, Math.max(SOON_MS, Math.min(...due)))
+}
