@@ -110,7 +110,7 @@ describe('every view of the console', () => {
   it('shows the last attempt and resends on a narrow screen, too', async () => {
     const tab = await stage.open('#/live', { viewport: { width: 400, height: 800 } })
     const row = tab.getByRole('row', { name: `Contract signed Lead ${leadId}` })
-    await row.locator('.narrow-only', { hasText: /^200 · \d/ }).waitFor()
+    await row.locator('.narrow-only', { hasText: /^200 in \d/ }).waitFor()
     await row.getByRole('button', { name: 'Resend' }).click()
     await row.locator('.narrow-only', { hasText: 'Resent' }).waitFor()
     expect(await tab.evaluate(overflow)).toBe(0)

@@ -1,5 +1,5 @@
 import { hasSinks } from './service.js'
-import { parseTime } from './time.js'
+import { duration, parseTime } from './time.js'
 import { words } from './words.js'
 
 /** @import { Attempt, Delivery } from './types.js' */
@@ -21,6 +21,18 @@ export function outcomeOf({ duration_ms: ms, status, error_code: code }) {
   if (ms === null) return { state: 'running', text: 'Under way' }
   if (code === null) return { state: 'accepted', text: String(status ?? 'Accepted') }
   return { state: 'failed', text: status === null ? words(code) : String(status) }
+}
+
+/** What matters about a webhook at a glance. @param {Delivery} delivery */
+export function summaryOf(delivery) {
+  const { state, attempts, fault, waits_for: earlier } = delivery
+  if (fault !== null) return fault
+  if (state === 'held') return 'Endpoint paused'
+  if (earlier !== null) return `Waits for webhook ${earlier.sequence}`
+  const last = lastOf(delivery)
+  if (last === undefined) return attempts.length === 0 ? 'Not sent yet' : 'Under way'
+  const { text } = outcomeOf(last)
+  return last.number > 1 ? `${text}, attempt\u00A0${last.number}` : `${text} in ${duration(last.duration_ms)}`
 }
 
 /** Whether webhooks go to a sink of ours. @param {string | null} url */

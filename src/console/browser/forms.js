@@ -185,7 +185,7 @@ export function Actions({ actions, tell = () => undefined, children }) {
       ${buttons.slice(0, -1)}${children}${buttons.slice(-1)}
       <${Curls} calls=${actions} />
     </div>
-    ${asked?.ask && html`<${Question} ...${asked.ask} isDanger onKeep=${() => ask(undefined)} onUse=${() => act(asked)} />`}
+    ${asked?.ask && html`<${Question} ...${asked.ask} onKeep=${() => ask(undefined)} onUse=${() => act(asked)} />`}
     ${done}
     <${Failure} error=${error} />
   `

@@ -181,6 +181,8 @@ export function useLoad(load, inputs, again = () => undefined) {
           if (!signal.aborted) setResult({ data })
         } catch (error) {
           if (signal.aborted) return
+          // the request for news may be as dead, without a word
+          if (error instanceof ApiFailure && error.status === 0) waiting?.abort()
           ms = retryIn(error)
           setResult(({ data }) => ({ data, error: /** @type {Error} */ (error) }))
         }

@@ -76,16 +76,11 @@ function Shell({ partnerKey, onSignOut, children }) {
   const place = `${route.name}/${route.id}`
   // at once: whoever types on is not taken back; a screen reader hears where it is
   useLayoutEffect(() => {
-    focusHeading()
+    document.querySelector('h1')?.focus({ preventScroll: true })
     scrollTo(0, 0)
   }, [place])
-  const skip = (/** @type {Event} */ event) => {
-    event.preventDefault()
-    focusHeading()
-  }
   return html`
     <header class="top">
-      <a class="skip" href="#/" onClick=${skip}>Skip to content</a>
       <div class="bar">
         <a class="brand" href=${link('leads')}>
           <img src="/console/icon.svg" alt="" width="26" height="26" /><span>Referrals</span>
@@ -110,8 +105,6 @@ function Shell({ partnerKey, onSignOut, children }) {
     </footer>
   `
 }
-
-const focusHeading = () => document.querySelector('h1')?.focus({ preventScroll: true })
 
 const liveWords = { connecting: 'Connecting', live: 'Live', resting: 'Resting', retrying: 'Reconnecting' }
 

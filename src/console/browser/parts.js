@@ -86,9 +86,9 @@ export const Done = ({ isChange = true, children }) =>
 /**
  * Asks before something is done. Nothing else can be done before; then the focus is where it was.
  *
- * @param {{ title: string, text: Children, keep: string, onKeep: () => void, use: string, onUse: () => void, isDanger?: boolean }} props
+ * @param {{ title: string, text: Children, keep: string, onKeep: () => void, use: string, onUse: () => void }} props
  */
-export function Question({ title, text, keep, onKeep, use, onUse, isDanger = false }) {
+export function Question({ title, text, keep, onKeep, use, onUse }) {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null))
   useEffect(() => {
     const shown = dialog.current
@@ -108,7 +108,7 @@ export function Question({ title, text, keep, onKeep, use, onUse, isDanger = fal
       <p id="question-text">${text}</p>
       <div class="actions">
         <button type="button" autofocus onClick=${onKeep}>${keep}</button>
-        <button type="button" class=${isDanger ? 'danger' : ''} onClick=${onUse}>${use}</button>
+        <button type="button" class="danger" onClick=${onUse}>${use}</button>
       </div>
     </dialog>
   `

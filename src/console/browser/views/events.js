@@ -1,9 +1,9 @@
 import { html, useContext, useEffect, useRef, useState } from '../preact.js'
-import { lastOf, outcomeOf, problemOf, shownState } from '../deliveries.js'
+import { problemOf, shownState, summaryOf } from '../deliveries.js'
 import { Badge } from '../parts.js'
 import { link } from '../route.js'
 import { retryDelaysMs } from '../service.js'
-import { Ahead, duration, inUtc, isFarAhead, parseTime, span, Utc } from '../time.js'
+import { Ahead, inUtc, isFarAhead, parseTime, span, Utc } from '../time.js'
 import { counted, words } from '../words.js'
 import { Detail, Resend } from './webhook.js'
 
@@ -135,24 +135,13 @@ function EventRow({ step, isChosen }) {
 function Gains({ payload }) {
   const gains = Object.entries(payload ?? {}).filter(([name]) => name.endsWith('_gain'))
   if (gains.length === 0) return null
-  return html`<p class="gains hint">
+  return html`<p class="gains dim">
     ${gains.map(([name, points]) => html`${words(name.replace('_gain', ''))} <b>${signed(points)}</b>${' '}`)}
   </p>`
 }
 
 /** @param {number} points */
 const signed = (points) => (points > 0 ? `+${points}` : String(points).replace('-', '−'))
-
-/** What matters about a webhook at a glance. @param {Delivery} delivery */
-function summaryOf(delivery) {
-  const { state, attempts, waits_for: earlier } = delivery
-  if (state === 'held') return 'Endpoint paused'
-  if (earlier !== null) return `Waits for webhook ${earlier.sequence}`
-  const last = lastOf(delivery)
-  if (last === undefined) return attempts.length === 0 ? 'Not sent yet' : 'Under way'
-  const { text } = outcomeOf(last)
-  return last.number > 1 ? `${text}, attempt\u00A0${last.number}` : `${text} in ${duration(last.duration_ms)}`
-}
 
 /** Why a webhook is late, and when it is tried again. @param {{ delivery: Delivery, problem: string }} props */
 const Late = ({ delivery, problem }) => html`

@@ -1,15 +1,15 @@
 import { html } from '../preact.js'
 import { call } from '../api.js'
-import { lastOf, lookAgainMs, outcomeOf, shownState, UNTOLD_MS } from '../deliveries.js'
+import { lastOf, lookAgainMs, shownState, summaryOf, UNTOLD_MS } from '../deliveries.js'
 import { Field } from '../forms.js'
 import { touchSoon, useLive, useLoad } from '../live.js'
 import { Badge, Empty, Pending, useAction } from '../parts.js'
 import { link, replace } from '../route.js'
-import { duration, inUtc, Utc } from '../time.js'
+import { inUtc, Utc } from '../time.js'
 import { counted, stateOf, words } from '../words.js'
 
 /** @import { Delivery, FeedEvent } from '../types.js' */
-/** @typedef {{ id: string, name: string, lead: number, own: string | null, delivery?: Delivery, isSent: boolean, isNew: boolean }} Row `isSent`: it has a webhook, perhaps one that is not loaded yet */
+/** @typedef {Delivery | FeedEvent} Row */
 
 const states = ['pending', 'held', 'delivered', 'given_up', 'canceled']
 
@@ -27,7 +27,7 @@ export function LiveView({ query }) {
   )
   const { data } = loaded
   const isWhole = state === '' && after === ''
-  const rows = data === undefined ? [] : merge(data.data, feed.events, isWhole)
+  const rows = data === undefined ? [] : merge(data.data, isWhole ? feed.events : [])
   return html`
     <div class="head">
       <h1 tabindex="-1">Live</h1>
@@ -59,34 +59,12 @@ export function LiveView({ query }) {
  *
  * @param {Delivery[]} deliveries
  * @param {FeedEvent[]} events
- * @param {boolean} isWhole without a filter
- * @returns {Row[]}
  */
-function merge(deliveries, events, isWhole) {
-  const fresh = new Set(events.map(({ event_id: id }) => id))
+function merge(deliveries, events) {
   const loaded = new Set(deliveries.map(({ event_id: id }) => id))
   const oldest = deliveries.at(-1)?.event_id ?? ''
-  const others = isWhole ? events.filter(({ event_id: id }) => !loaded.has(id) && id > oldest) : []
-  const rows = [
-    ...deliveries.map((delivery) => ({
-      id: delivery.event_id,
-      name: delivery.event_name,
-      lead: delivery.lead_id,
-      own: JSON.parse(delivery.body).data.partner_lead_id,
-      delivery,
-      isSent: true,
-      isNew: fresh.has(delivery.event_id),
-    })),
-    ...others.map((event) => ({
-      id: event.event_id,
-      name: event.event_name,
-      lead: event.lead_id,
-      own: event.partner_lead_id,
-      isSent: event.sequence !== null,
-      isNew: true,
-    })),
-  ]
-  return rows.toSorted((a, b) => (a.id < b.id ? 1 : -1))
+  const others = events.filter(({ event_id: id }) => !loaded.has(id) && id > oldest)
+  return [...deliveries, ...others].toSorted((a, b) => (a.event_id < b.event_id ? 1 : -1))
 }
 
 /** @param {{ isWhole: boolean }} props */
@@ -114,12 +92,12 @@ const Table = ({ rows }) => html`
           <th scope="col" class="number wide-only">Lead</th>
           <th scope="col" class="wide-only">Your lead id</th>
           <th scope="col">Webhook</th>
-          <th scope="col" class="wide-only">Response</th>
+          <th scope="col" class="wide-only">Answer</th>
           <th scope="col" class="wide-only"><span class="hidden">Resend</span></th>
         </tr>
       </thead>
       <tbody>
-        ${rows.map((row) => html`<${EventRow} key=${row.id} row=${row} />`)}
+        ${rows.map((row) => html`<${EventRow} key=${row.event_id} row=${row} />`)}
       </tbody>
     </table>
   </div>
@@ -134,11 +112,14 @@ const Table = ({ rows }) => html`
 const recordedAt = (id) => inUtc(Number.parseInt(id.replace('evt_', '').replace('-', '').slice(0, 12), 16))
 
 /** @param {{ row: Row }} props */
-function EventRow({ row: { id, name, lead, own, delivery, isSent, isNew } }) {
+function EventRow({ row }) {
+  const { event_id: id, event_name: name, lead_id: lead, sequence } = row
+  const delivery = 'state' in row ? row : undefined
+  const own = 'state' in row ? JSON.parse(row.body).data.partner_lead_id : row.partner_lead_id
   const resend = delivery && (delivery.lead_erased ? 'Lead erased' : html`<${Resend} delivery=${delivery} />`)
-  const response = delivery && html`<${Response} delivery=${delivery} />`
+  const summary = delivery && summaryOf(delivery)
   return html`
-    <tr class=${isNew ? 'fresh' : ''}>
+    <tr>
       <td class="wide-only"><${Utc} at=${recordedAt(id)} /></td>
       <td>
         ${
@@ -154,11 +135,11 @@ function EventRow({ row: { id, name, lead, own, delivery, isSent, isNew } }) {
       <td class="number wide-only">${lead}</td>
       <td class="wide-only id">${own ?? html`<span class="dim">–</span>`}</td>
       <td>
-        ${delivery ? html`<${State} delivery=${delivery} />` : isSent ? html`<${Badge} state="pending" />` : html`<span class="dim">Not sent</span>`}
-        <span class="narrow-only">${response}</span>
+        ${delivery ? html`<${State} delivery=${delivery} />` : sequence !== null ? html`<${Badge} state="pending" />` : html`<span class="dim">Not sent</span>`}
+        <span class="narrow-only dim">${summary}</span>
         <span class="narrow-only">${resend}</span>
       </td>
-      <td class="wide-only">${response}</td>
+      <td class="wide-only dim">${summary}</td>
       <td class="end dim wide-only">${resend}</td>
     </tr>
   `
@@ -171,15 +152,6 @@ function State({ delivery }) {
   return state === 'delivered' && lastOf(delivery)?.error_code
     ? html`<${Badge} state="failed" text="Resend failed" />`
     : html`<${Badge} state=${shownState(delivery)} />`
-}
-
-/** @param {{ delivery: Delivery }} props */
-function Response({ delivery }) {
-  if (delivery.fault !== null) return html`<span class="sentence bad">${delivery.fault}</span>`
-  const last = lastOf(delivery)
-  if (last === undefined) return html`<span class="dim">–</span>`
-  const more = last.number > 1 && ` · attempt\u00A0${last.number}`
-  return html`${outcomeOf(last).text}${' '}<span class="dim">· ${duration(last.duration_ms)}${more}</span>`
 }
 
 /** @param {{ delivery: Delivery }} props */
