@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { issueKey } from '../../src/partners/keys.ts'
 import { addPartner } from '../../src/partners/partner.ts'
-import { anyPort } from '../support/any-port.ts'
 import { startPartnerEndpoint } from '../support/partner-endpoint.ts'
 import { until } from '../support/until.ts'
 import { openTab } from './browser.ts'
@@ -103,17 +102,6 @@ describe('the endpoint in the console', () => {
     await report.locator('p[role=status]').getByText('Passed').waitFor()
     expect(await report.locator('.list').getByText('Passed').count()).toBe(6)
     await tab.getByRole('region', { name: 'It works' }).getByText(next.url).waitFor()
-  })
-
-  it('says what was wrong with the first check, where no other was sent', async () => {
-    const tab = await stage.open('#/endpoint')
-    await tab.getByLabel('URL of your receiver').fill(`http://127.0.0.1:${await anyPort()}/webhooks`)
-    await tab.getByRole('button', { name: 'Set URL' }).click()
-    await tab.getByRole('button', { name: 'Certify' }).click()
-    const report = tab.getByRole('region', { name: 'Certification' })
-    await report.locator('p[role=status]').getByText('Failed').waitFor()
-    expect(await tab.getByText('refused the connection').count()).toBe(1)
-    expect(await report.locator('.list li').count()).toBe(1)
   })
 
   it('gets a new secret', async () => {

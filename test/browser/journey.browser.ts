@@ -52,26 +52,6 @@ describe('a lead in the console', () => {
     expect(tab.complaints).toEqual([])
   })
 
-  it('tries again to load a response, and says nothing of it meanwhile', async () => {
-    const id = await stage.calls.createLead()
-    const tab = await stage.open(`#/leads/${id}`)
-    const event = tab.locator('.event', { hasText: 'Lead received' })
-    await event.getByText('Delivered').waitFor()
-    const error = { code: 'INTERNAL_ERROR', message: 'Something went wrong.' }
-    await tab.route('**/v1/get-deliveries', async (route) => {
-      const isOfOne = 'event_id' in (route.request().postDataJSON() as object)
-      await (isOfOne ? route.fulfill({ status: 400, json: { success: false, error } }) : route.continue())
-    })
-    await event.getByRole('button', { name: 'Lead received' }).click()
-    const alert = event.getByRole('alert')
-    await alert.getByText('Something went wrong.').waitFor()
-    expect(await event.getByText('Loading').count()).toBe(0)
-    await tab.unroute('**/v1/get-deliveries')
-    await alert.getByRole('button', { name: 'Try again' }).click()
-    await event.getByText('Its body was empty.').waitFor()
-    expect(await alert.count()).toBe(0)
-  })
-
   it('shows the request that the endpoint got, verifies its signature here, and resends it', async () => {
     const id = await stage.calls.createLead()
     const arrived = () => stage.partner.endpoint.arrivals.filter(({ event }) => event.data.lead_id === id)
