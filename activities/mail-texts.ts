@@ -78,7 +78,7 @@ function adviceWhenPaused(reason: string | null, probe: Date | null): string {
     return 'to send all held webhooks in order, call POST /v1/resume-endpoint. Until then, we do not probe the endpoint. If you do not know about this pause, somebody else has an API key of yours: contact us.'
   if (reason === 'staff')
     return 'contact us. What our staff paused, only our staff can resume, and we do not probe the endpoint until then.'
-  return `fix your endpoint. We probe it with the oldest held webhook${probe && ` on ${formatTimestamp(probe)} UTC`}, and then at longer intervals, at least once a day. When it accepts that webhook, we resume it and send all held webhooks in order. To resume sooner, call POST /v1/resume-endpoint.`
+  return `fix your endpoint. We probe it with the oldest held webhook${probe === null ? '' : ` on ${formatTimestamp(probe)} UTC`}, and then at longer intervals, at least once a day. When it accepts that webhook, we resume it and send all held webhooks in order. To resume sooner, call POST /v1/resume-endpoint.`
 }
 
 function latestAttempt({ attempt }: NoticeFacts): string[] {

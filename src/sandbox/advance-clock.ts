@@ -24,7 +24,7 @@ import {
 import { ownsLead } from '../leads/lead.ts'
 import { isUnanswered, refusalOf } from '../leads/referrals.ts'
 import { MINUTE_MS } from '../values.ts'
-import { asked, tooManyAdvances } from './ask-lead.ts'
+import { askLead, tooManyAdvances } from './ask-lead.ts'
 import { exampleStanding, standing, standingOf } from './get-clock.ts'
 import {
   type ClockTarget,
@@ -171,7 +171,7 @@ export const advanceClock: FastifyPluginAsyncZod<Options> = async (app, options)
       if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
       limitAdvances(partnerId, reply)
       const target = to === undefined ? { days } : { to }
-      const { happened, stopped } = await asked(request, 'clock not advanced', () => advance(lead, target))
+      const { happened, stopped } = await askLead(request, 'clock not advanced', () => advance(lead, target))
       const clock = standingOf(await ownClock(sql, partnerId, lead))
       return { success: true as const, data: { ...clock, happened, ...(stopped !== null && { stopped }) } }
     },

@@ -14,7 +14,7 @@ export const tooManyAdvances = () =>
  * @param failure what the log says if there is no answer.
  * @throws {ApiError} why it refuses, or that there is no answer: it may still come to that.
  */
-export async function asked<Answer>(
+export async function askLead<Answer>(
   request: FastifyRequest,
   failure: string,
   ask: () => Promise<Answer | undefined>,

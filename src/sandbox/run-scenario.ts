@@ -10,7 +10,7 @@ import { strictBody, success } from '../http/schemas.ts'
 import { eachField, optionalFields } from '../leads/lead-fields.ts'
 import { insertLead, leadIds } from '../leads/new-lead.ts'
 import { ownsLead } from '../leads/lead.ts'
-import { asked, tooManyAdvances } from './ask-lead.ts'
+import { askLead, tooManyAdvances } from './ask-lead.ts'
 import { exampleStanding, standing, standingOf } from './get-clock.ts'
 import { MOST_ADVANCES } from './lead-clock.ts'
 import { ownClock } from './lead-time.ts'
@@ -123,9 +123,9 @@ export const runScenario: FastifyPluginAsyncZod<Options> = async (app, options) 
       request.leadId = named
       if (named !== undefined && !(await ownsLead(sql, partnerId, named))) throw unknownLead()
       limitAdvances(partnerId, reply)
-      const lead = named ?? (await asked(request, UNPLAYED, () => newLead(partnerId, requestId)))
+      const lead = named ?? (await askLead(request, UNPLAYED, () => newLead(partnerId, requestId)))
       request.leadId = lead
-      const state = await asked(request, UNPLAYED, () =>
+      const state = await askLead(request, UNPLAYED, () =>
         referrals.update(lead, runScenarioUpdate, [{ scenario }]),
       )
       const data = { ...standingOf(await ownClock(sql, partnerId, lead)), scenario, state }

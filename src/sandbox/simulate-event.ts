@@ -21,7 +21,7 @@ import { ownsLead } from '../leads/lead.ts'
 import { findRecorded } from '../leads/lead-event.ts'
 import { MOST_SIMULATED } from '../leads/referral-state.ts'
 import { formatTimestamp } from '../values.ts'
-import { asked } from './ask-lead.ts'
+import { askLead } from './ask-lead.ts'
 import { exampleStanding, standing, standingOf } from './get-clock.ts'
 import { ownClock } from './lead-time.ts'
 import type { SandboxDependencies } from './routes.ts'
@@ -167,7 +167,7 @@ export const simulateEvent: FastifyPluginAsyncZod<Options> = async (app, { sql, 
       const key = keyOf(idempotencyKeyOf(request), events)
       if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
       const simulation = { key, request_id: request.id, events }
-      const answers = await asked(request, 'not simulated', () =>
+      const answers = await askLead(request, 'not simulated', () =>
         referrals.update(lead, simulateUpdate, [simulation], key),
       )
       for (const { outcome } of answers)
