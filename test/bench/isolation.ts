@@ -123,9 +123,13 @@ async function addHanging(deployment: Deployment): Promise<Neighbour> {
     },
     async rest() {
       await rest()
-      // what has failed meanwhile would look at the endpoint again in minutes only
-      await wakeAll()
-      await allAre(isParked)
+      // what has failed, or found no place, would look at the endpoint again in minutes only
+      await allInFlight(handles, async (handle) => {
+        while ((await handle.describe()).raw.pendingActivities?.length) {
+          await handle.signal('wake')
+          await delay(200)
+        }
+      })
     },
   }
 }
