@@ -4,11 +4,8 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync } from 'fastify'
-import { RETRY_DELAYS_MS } from '../deliveries/retry-schedule.ts'
 import { milestoneNames, milestones } from '../leads/milestones.ts'
 import { closeReasonNames } from '../leads/reasons.ts'
-import { DAY_MS } from '../values.ts'
-import { SCORE_PERIOD_MS } from '../leads/score-dates.ts'
 
 const files = path.join(import.meta.dirname, 'browser')
 
@@ -85,8 +82,6 @@ function describeService(hasSinks: boolean): string {
     milestones: table,
     hasSinks,
     closeReasons: closeReasonNames,
-    scorePeriodDays: SCORE_PERIOD_MS / DAY_MS,
-    retryDelaysMs: RETRY_DELAYS_MS,
   }
   return Object.entries(facts)
     .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}\n`)

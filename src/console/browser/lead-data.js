@@ -1,10 +1,6 @@
 import { call } from './api.js'
-import { scorePeriodDays } from './service.js'
-import { inUtc, parseTime } from './time.js'
 
-/** @import { Delivery, Due, Event, LeadData, Step } from './types.js' */
-
-const PERIOD_MS = scorePeriodDays * 24 * 60 * 60 * 1000
+/** @import { Delivery, Event, LeadData, Step } from './types.js' */
 
 /** Everything about a lead. @param {number} id @param {AbortSignal} signal @returns {Promise<LeadData>} */
 export async function loadLead(id, signal) {
@@ -18,8 +14,8 @@ export async function loadLead(id, signal) {
   ])
   const ahead = clock.offset_seconds * 1000
   // the page shows a retry at its webhook
-  const next = clock.next?.what === 'retry' ? nextScoreUpdate(events, ahead) : clock.next
-  return { lead, closing, steps: pair(events, deliveries), next: closing === null ? next : null, ahead }
+  const next = closing === null && clock.next?.what !== 'retry' ? clock.next : null
+  return { lead, closing, steps: pair(events, deliveries), next, ahead }
 }
 
 /** @param {number} id @param {AbortSignal} signal @param {string} [after] @returns {Promise<Delivery[]>} */
@@ -44,19 +40,4 @@ function pair(events, deliveries) {
     const [delivery] = index < 0 ? [] : unpaired.splice(index, 1)
     return { ...event, delivery }
   })
-}
-
-/**
- * n periods after `escrow_funded`, until the borrower is mortgage ready.
- *
- * @param {Event[]} events
- * @param {number} ahead how far the lead's clock is ahead
- * @returns {Due | null}
- */
-function nextScoreUpdate(events, ahead) {
-  const anchor = events.find(({ event_name: name }) => name === 'escrow_funded')
-  if (anchor === undefined || events.some(({ event_name: name }) => name === 'mortgage_ready')) return null
-  const from = parseTime(anchor.created_at).getTime()
-  const periods = Math.floor((Date.now() + ahead - from) / PERIOD_MS) + 1
-  return { what: 'score_update', at: inUtc(from + periods * PERIOD_MS) }
 }

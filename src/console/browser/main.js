@@ -69,6 +69,8 @@ function App({ refusal = '', offered }) {
   `
 }
 
+const focusHeading = () => document.querySelector('h1')?.focus({ preventScroll: true })
+
 /** @param {{ partnerKey: string, onSignOut: () => void, children?: any }} props */
 function Shell({ partnerKey, onSignOut, children }) {
   const route = useRoute()
@@ -76,11 +78,16 @@ function Shell({ partnerKey, onSignOut, children }) {
   const place = `${route.name}/${route.id}`
   // at once: whoever types on is not taken back; a screen reader hears where it is
   useLayoutEffect(() => {
-    document.querySelector('h1')?.focus({ preventScroll: true })
+    focusHeading()
     scrollTo(0, 0)
   }, [place])
+  const skip = (/** @type {Event} */ event) => {
+    event.preventDefault()
+    focusHeading()
+  }
   return html`
     <header class="top">
+      <a class="hidden" href="#/" onClick=${skip}>Skip to content</a>
       <div class="bar">
         <a class="brand" href=${link('leads')}>
           <img src="/console/icon.svg" alt="" width="26" height="26" /><span>Referrals</span>

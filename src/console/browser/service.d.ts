@@ -13,7 +13,3 @@ export const milestones: Milestone[]
 export const hasSinks: boolean
 /** Why a partner may close a lead. */
 export const closeReasons: string[]
-/** Days between two score updates. */
-export const scorePeriodDays: number
-/** The waits before the attempts of a webhook, in milliseconds; once they are used up, one attempt a day. */
-export const retryDelaysMs: number[]

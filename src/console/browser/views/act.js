@@ -80,11 +80,12 @@ const tellEvents = ({ data: { events } }) => html`
 `
 
 /** Advances a lead's clock. What would find nothing due is off, with the reason. @param {{ data: LeadData }} props */
-function Clock({ data: { lead, steps, next } }) {
+function Clock({ data: { lead, steps } }) {
   const isReady = lead.status === 'mortgage_ready'
   const isRetried = steps.some(
     ({ delivery }) => delivery?.state === 'pending' && delivery.next_attempt_at !== null,
   )
+  const isFunded = steps.some(({ event_name: name }) => name === 'escrow_funded')
   const noScore = isReady ? 'no score update after mortgage ready' : 'no score update before escrow is funded'
   /** @param {string} label @param {object} by @param {string | false} [off] */
   const advance = (label, by, off = false) => ({
@@ -100,7 +101,7 @@ function Clock({ data: { lead, steps, next } }) {
         advance(
           'To the next score update',
           { to: 'next_score_update' },
-          next?.what !== 'score_update' && noScore,
+          (isReady || !isFunded) && noScore,
         ),
         advance('To the next retry', { to: 'next_retry' }, !isRetried && 'no webhook fails'),
         advance('By 45 days', { days: 45 }),

@@ -15,7 +15,7 @@ export function Candidate({ candidate: { url, requested_at: requested } }) {
         It receives webhooks once it is certified.${' '}
         <span class="dim">It was set at <${Utc} at=${requested} zone help />.</span>
       </p>
-      <label class="check">
+      <label>
         <input type="checkbox" checked=${accepts} onChange=${() => setAccepts(!accepts)} />
         Use it even if checks fail (sandbox only)
       </label>

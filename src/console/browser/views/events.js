@@ -2,8 +2,7 @@ import { html, useContext, useEffect, useRef, useState } from '../preact.js'
 import { problemOf, shownState, summaryOf } from '../deliveries.js'
 import { Badge } from '../parts.js'
 import { link } from '../route.js'
-import { retryDelaysMs } from '../service.js'
-import { Ahead, inUtc, isFarAhead, parseTime, span, Utc } from '../time.js'
+import { Ahead, inUtc, isFarAhead, parseTime, Utc } from '../time.js'
 import { counted, words } from '../words.js'
 import { Detail, Resend } from './webhook.js'
 
@@ -39,7 +38,7 @@ export function Events({ steps, chosen }) {
         </p>`
       }
       <div class="card table events">
-        <table class="dense">
+        <table>
           <thead>
             <tr>
               <th scope="col" class="number"><abbr title="Number of the webhook">#</abbr></th>
@@ -152,7 +151,7 @@ const Late = ({ delivery, problem }) => html`
 `
 
 /** @param {{ delivery: Delivery }} props */
-function When({ delivery: { state, attempts, next_attempt_at: next, settled_at: settled } }) {
+function When({ delivery: { state, next_attempt_at: next, settled_at: settled } }) {
   const ahead = useContext(Ahead)
   if (state === 'given_up')
     return html`<p>
@@ -161,16 +160,13 @@ function When({ delivery: { state, attempts, next_attempt_at: next, settled_at: 
     </p>`
   if (next === null) return null
   const real = inUtc(parseTime(next).getTime() - ahead)
-  const made = attempts.filter(({ trigger }) => trigger === 'scheduled').length
-  const waits = retryDelaysMs.slice(made + 1).map(span)
   return html`
     <p>
       <b>Next attempt <${Utc} at=${real} zone isReal help /></b
       >${isFarAhead(ahead) && html`, <span class="dim"><${Utc} at=${next} /> on its clock</span>`}.
     </p>
     <p class="hint">
-      ${waits.length > 0 ? `Then after ${waits.join(', ')}, and once a day.` : 'Then once a day.'} Each wait
-      may be up to 20 % longer.
+      <a href="/docs#description/know-when-a-failed-webhook-is-retried">When a failed webhook is retried</a>
     </p>
   `
 }

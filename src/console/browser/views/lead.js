@@ -125,7 +125,7 @@ function Journey({ data: { lead, closing, steps, next } }) {
               <span class="step-name">
                 ${words(name)}${events.length > 1 && html` <span class="dim">×${events.length}</span>`}
               </span>
-              <span class="step-when">${at === undefined ? due || lacking : html`<${Utc} at=${at} />`}</span>
+              <span>${at === undefined ? due || lacking : html`<${Utc} at=${at} />`}</span>
             </li>
           `
         })}

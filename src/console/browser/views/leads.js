@@ -118,7 +118,7 @@ function Filters({ filter }) {
 /** @param {{ leads: LeadSummary[] }} props */
 const Table = ({ leads }) => html`
   <div class="card table leads">
-    <table class="dense">
+    <table>
       <thead>
         <tr>
           <th scope="col" class="number">Lead</th>

@@ -84,7 +84,7 @@ const Nothing = ({ isWhole }) =>
 /** @param {{ rows: Row[] }} props */
 const Table = ({ rows }) => html`
   <div class="card table" role="region" aria-label="Webhooks">
-    <table class="dense">
+    <table>
       <thead>
         <tr>
           <th scope="col" class="wide-only">Recorded (UTC)</th>

@@ -10,7 +10,6 @@ import { counted, words } from '../words.js'
 /** @import { Answer, SinkWebhook } from '../types.js' */
 
 const LOOK_AGAIN_MS = 2000
-const FEW = 10
 
 /** How the sink can be told to answer. @type {[text: string, body: object][]} */
 const answers = [
@@ -61,8 +60,6 @@ function SetAnswer({ current: { status, times, delay_ms: delay } }) {
 
 /** What the sink received, newest first; each leads to its lead. @param {{ webhooks: SinkWebhook[] }} props */
 function Arrivals({ webhooks }) {
-  const [isAll, showAll] = useState(false)
-  const shown = isAll ? webhooks : webhooks.slice(0, FEW)
   return html`
     <div class="section-head">
       <h3>Received</h3>
@@ -70,16 +67,8 @@ function Arrivals({ webhooks }) {
     </div>
     ${webhooks.length === 0 && html`<p class="dim">Nothing yet. Create a lead, and its first webhook appears here.</p>`}
     <ol class="list">
-      ${shown.map((arrival, index) => html`<${Arrival} key=${`${arrival.received_at}-${index}`} arrival=${arrival} />`)}
+      ${webhooks.map((arrival, index) => html`<${Arrival} key=${`${arrival.received_at}-${index}`} arrival=${arrival} />`)}
     </ol>
-    ${
-      webhooks.length > FEW &&
-      html`<div class="actions">
-        <button type="button" aria-expanded=${isAll} onClick=${() => showAll(!isAll)}>
-          ${isAll ? `Show the latest ${FEW}` : `Show ${webhooks.length - FEW} earlier`}
-        </button>
-      </div>`
-    }
   `
 }
 

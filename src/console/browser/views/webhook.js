@@ -8,18 +8,14 @@ import { Badge, Done, Pending } from '../parts.js'
 import { milestones } from '../service.js'
 import { duration, Utc } from '../time.js'
 import { words } from '../words.js'
-import { Verify } from './verify.js'
 
 /** @import { Attempt, Delivery, Step } from '../types.js' */
 
 /** A webhook that is opened. @param {{ step: Step, delivery: Delivery }} props */
 export function Detail({ step, delivery }) {
   const [number, choose] = useState(/** @type {number | undefined} */ (undefined))
-  // typed once for all attempts: it is shown only once
-  const [secret, setSecret] = useState('')
   const { attempts, state } = delivery
   const attempt = attempts.find((made) => made.number === number) ?? attempts.at(-1)
-  const headers = attempt?.request_headers ?? undefined
   const meaning = milestones.find(({ name }) => name === step.event_name)?.meaning ?? ''
   return html`
     <div class="event-body">
@@ -35,16 +31,9 @@ export function Detail({ step, delivery }) {
         ${attempt && html`<${Response} delivery=${delivery} attempt=${attempt} />`}
         <${Request} delivery=${delivery} attempt=${attempt} />
       </div>
-      <details>
-        <summary>Verify this signature, step by step</summary>
-        <${Verify}
-          key=${headers?.['webhook-signature']}
-          delivery=${delivery}
-          headers=${headers}
-          secret=${secret}
-          onSecret=${setSecret}
-        />
-      </details>
+      <p class="dim">
+        The signature does not match yours? <a href="/docs#description/verify-the-signature">Verify it step by step</a>.
+      </p>
     </div>
   `
 }
@@ -68,7 +57,7 @@ const reasons = {
 /** Request and response of the one that is chosen are below. @param {{ attempts: Attempt[], shown: Attempt, onChoose: (number: number) => void }} props */
 const Attempts = ({ attempts, shown, onChoose }) => html`
   <div class="card table tries">
-    <table class="dense">
+    <table>
       <caption class="hidden">
         Attempts
       </caption>
