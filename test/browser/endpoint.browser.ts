@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals'
 import { issueKey } from '../../src/partners/keys.ts'
 import { addPartner } from '../../src/partners/partner.ts'
 import { startPartnerEndpoint } from '../support/partner-endpoint.ts'
-import { until } from '../support/until.ts'
 import { openTab } from './browser.ts'
 import { useStage } from './console.ts'
 

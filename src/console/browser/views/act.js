@@ -98,11 +98,7 @@ function Clock({ data: { lead, steps } }) {
     <h3>Advance its clock</h3>
     <${Actions}
       actions=${[
-        advance(
-          'To the next score update',
-          { to: 'next_score_update' },
-          (isReady || !isFunded) && noScore,
-        ),
+        advance('To the next score update', { to: 'next_score_update' }, (isReady || !isFunded) && noScore),
         advance('To the next retry', { to: 'next_retry' }, !isRetried && 'no webhook fails'),
         advance('By 45 days', { days: 45 }),
         advance('To the end', { to: 'end' }, !isReady && 'the end follows mortgage ready'),
