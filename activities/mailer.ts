@@ -1,7 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common'
 import { createTransport } from 'nodemailer'
 import type { Logger } from 'pino'
-import type { MailRefusal } from '../src/leads/reasons.ts'
 import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
 import type { Environment } from '../src/values.ts'
 import { again, millisecondsSince, workflowFields } from './activity-context.ts'
@@ -86,7 +85,7 @@ export function createMailer(
 /** What the log says of a mail, or of one that was left out. */
 export const mailFields = (
   { messageId, about }: Pick<Mail, 'messageId' | 'about'>,
-  outcome: 'sent' | 'failed' | 'not_allowed' | MailRefusal,
+  outcome: 'sent' | 'failed' | 'not_allowed' | 'address_limit',
 ) => ({
   ...about,
   // as mail servers log it

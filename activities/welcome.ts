@@ -4,11 +4,9 @@ import type { Sql } from '../src/database/sql.ts'
 import { beginAttempt } from '../src/deliveries/begin-attempt.ts'
 import {
   claimOnboardingMail,
-  finishOnboardingMail,
+  noteOnboardingMail,
   onboardingRecipient,
-  releaseOnboardingMail,
 } from '../src/leads/onboarding-mail.ts'
-import type { MailRefusal } from '../src/leads/reasons.ts'
 import type { Sent } from '../src/leads/referral-state.ts'
 import type { ScenarioName } from '../src/sandbox/scenarios.ts'
 import { DAY_MS } from '../src/values.ts'
@@ -89,7 +87,7 @@ interface MailDependencies {
   log: Pick<Logger, 'info'>
 }
 
-type Outcome = 'sent' | 'already_sent' | 'not_allowed' | MailRefusal
+type Outcome = 'sent' | 'already_sent' | 'not_allowed' | 'address_limit'
 
 export type OnboardingMails = ReturnType<typeof createOnboardingMails>
 
@@ -102,7 +100,7 @@ export function createOnboardingMails(dependencies: MailDependencies) {
   async function claimAndSend(leadId: number): Promise<Outcome> {
     const recipient = await onboardingRecipient(sql, leadId, encryptionKeys)
     if (recipient === undefined) return 'already_sent'
-    const { partner_id: partnerId, request_id: requestId, email } = recipient
+    const { partner_id: partnerId, request_id: requestId, email, created_at: createdAt } = recipient
     const mail = {
       ...welcomeText(recipient, letterhead),
       to: email,
@@ -112,20 +110,18 @@ export function createOnboardingMails(dependencies: MailDependencies) {
     // nothing is kept of the address
     if (!mailer.mayMail(email)) return mailer.send(mail)
     const claimed = await claimOnboardingMail(sql, { leadId, email }, encryptionKeys)
-    if (claimed.kind === 'settled') return 'already_sent'
-    if (claimed.kind === 'under_way')
-      throw again('another worker is sending it', Math.min(claimed.forMs, LOOK_AGAIN_MS))
-    if (claimed.kind === 'refused') {
-      log.info(mailFields(mail, claimed.refused), 'mail')
-      return claimed.refused
+    if (claimed === undefined) throw again('another worker is sending it', LOOK_AGAIN_MS)
+    if (claimed === 'address_limit') {
+      log.info(mailFields(mail, claimed), 'mail')
+      return claimed
     }
     const outcome = await mailer.send(mail).catch(async (error: unknown) => {
-      // unless it is written, the lease runs out
-      await releaseOnboardingMail(sql, leadId, claimed.lease).catch(() => {})
-      throw claimed.ageMs > STALE_MS ? givenUp(error) : error
+      // unless it is written, the claim runs out
+      await noteOnboardingMail(sql, leadId, 'failed').catch(() => {})
+      throw Date.now() - createdAt.getTime() > STALE_MS ? givenUp(error) : error
     })
     // the server has it: nobody else may send it because PostgreSQL was away for a moment
-    await retryFor(() => finishOnboardingMail(sql, leadId), WRITE_MS)
+    await retryFor(() => noteOnboardingMail(sql, leadId, 'sent'), WRITE_MS)
     return outcome
   }
 

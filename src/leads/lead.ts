@@ -5,7 +5,7 @@ import { compiledOnce, type Sql } from '../database/sql.ts'
 import { addressHash, open, seal } from '../seal.ts'
 import type { requiredFields } from './lead-fields.ts'
 import type { MilestoneName } from './milestones.ts'
-import type { AnyCloseReason, HoldReason, MailRefusal } from './reasons.ts'
+import type { AnyCloseReason, HoldReason, Onboarding } from './reasons.ts'
 import type { MilestoneItem } from './referral-state.ts'
 
 export const Lead = defineEntity({
@@ -31,11 +31,9 @@ export const Lead = defineEntity({
     /** Seconds by which the lead's clock runs ahead: sandbox only, forward only. */
     clockOffset: p.integer().default(0),
     workflowStartedAt: instant().nullable(),
-    onboardingClaimedAt: instant().nullable(),
-    /** Only one process sends the onboarding mail until then; from then on, or without it, another may. */
-    onboardingSendingUntil: instant().nullable(),
-    onboardingSentAt: instant().nullable(),
-    onboardingRefused: p.text().$type<MailRefusal>().nullable(),
+    /** What became of the mail that welcomes the borrower, and since when; null before it is tried. */
+    onboarding: p.text().$type<Onboarding>().nullable(),
+    onboardingAt: instant().nullable(),
     closedAt: instant().nullable(),
     closeReason: p.text().$type<AnyCloseReason>().nullable(),
     erasedAt: instant().nullable(),

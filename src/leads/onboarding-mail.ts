@@ -1,19 +1,20 @@
 import { sql as raw } from 'kysely'
 import { type Sql, takeLock } from '../database/sql.ts'
 import { hashesOfEmail, leadRequest, openBorrower } from './lead.ts'
-import type { MailRefusal } from './reasons.ts'
 
 /** Onboarding mails to one address in 24 hours. */
 const MOST_MAILS_OF_ADDRESS = 3
 
-/**
- * How long only one process sends a mail. No mail takes as long: connecting has ten seconds, and each of about eight
- * answers of the mail server a minute.
- */
-const SENDING_MS = 600_000
-
 /** Whose onboarding mail may still be sent. */
-const isWelcome = raw<boolean>`onboarding_sent_at is null and erased_at is null and closed_at is null`
+const isWelcome = raw<boolean>`coalesce(onboarding, '') not in ('sent', 'address_limit')
+  and erased_at is null and closed_at is null`
+
+/**
+ * Whether a process sends it. One that has not ended by then is gone: connecting to the mail server has ten seconds, and each
+ * of its about eight answers a minute.
+ */
+const isBeingSent = raw<boolean>`(coalesce(onboarding, '') = 'sending'
+  and onboarding_at > clock_timestamp() - interval '10 minutes')`
 
 /**
  * The recipient of the onboarding mail; `undefined` if it was sent or must not be sent.
@@ -24,87 +25,54 @@ export async function onboardingRecipient(sql: Sql, leadId: number, encryptionKe
   const found = await sql
     .selectFrom('leads')
     .innerJoin('partners', 'partners.id', 'leads.partner_id')
-    .select(['personal', 'partner_id', 'partners.name as partner_name', leadRequest.as('request_id')])
+    .select(['personal', 'leads.created_at', 'partner_id', 'partners.name as partner_name'])
+    .select(leadRequest.as('request_id'))
     .where('leads.id', '=', leadId)
     .where(isWelcome)
     .where('personal', 'is not', null)
     .$narrowType<{ personal: string }>()
     .executeTakeFirst()
   if (found === undefined) return undefined
-  const { personal, ...partner } = found
+  const { personal, ...known } = found
   const { first_name, email } = openBorrower(leadId, personal, encryptionKeys)
-  return { first_name, email, ...partner }
+  return { first_name, email, ...known }
 }
 
-export type Claimed =
-  /** Sent already, or not to be sent any more: the lead is closed, erased or gone. */
-  | { kind: 'settled' }
-  | { kind: 'refused'; refused: MailRefusal }
-  /** Another process holds the lease. */
-  | { kind: 'under_way'; forMs: number }
-  /** The lease is this caller's, for `SENDING_MS`; the mail was claimed first so long ago. */
-  | { kind: 'leased'; lease: string; ageMs: number }
-
 /**
- * Takes the lease of a lead's onboarding mail. Claims of one address take turns, in all processes, so that each counts the
- * mails that were sent or are being sent to it.
+ * Claims a lead's onboarding mail for the caller, who sends it. Claims of one address take turns, in all processes, so that
+ * each counts the mails that were sent or are being sent to it.
+ *
+ * @returns `undefined` if another process sends it, or if it has just been sent or must not be sent any more.
  */
 export async function claimOnboardingMail(
   sql: Sql,
   { leadId, email }: { leadId: number; email: string },
   encryptionKeys: readonly Buffer[],
-): Promise<Claimed> {
+): Promise<'sending' | 'address_limit' | undefined> {
   const hashes = hashesOfEmail(email, encryptionKeys)
-  return sql.transaction().execute(async (trx): Promise<Claimed> => {
+  return sql.transaction().execute(async (trx) => {
     await takeLock(trx, 'mails_of_address', hashes[0])
-    const { rows: found } = await raw<{
-      refused: MailRefusal | null
-      busy_ms: number | null
-      age_ms: number | null
-      are_many: boolean
-    }>`
-      select onboarding_refused as refused,
-        (extract(epoch from onboarding_sending_until - clock_timestamp()) * 1000)::float8 as busy_ms,
-        (extract(epoch from clock_timestamp() - onboarding_claimed_at) * 1000)::float8 as age_ms,
-        (select count(*) >= ${MOST_MAILS_OF_ADDRESS}::int from leads as other
-          where other.email_hash = any(${hashes}) and other.id <> ${leadId} and (
-            other.onboarding_sent_at > clock_timestamp() - interval '24 hours'
-            or other.onboarding_sending_until > clock_timestamp()
-          )) as are_many
-      from leads where id = ${leadId} and ${isWelcome}`.execute(trx)
-    const [lead] = found
-    if (lead === undefined) return { kind: 'settled' }
-    if (lead.busy_ms !== null && lead.busy_ms > 0) return { kind: 'under_way', forMs: lead.busy_ms }
-    // once refused, it stays so: a workflow that begins anew asks again
-    const refused = lead.are_many ? 'address_limit' : lead.refused
-    const { rows: claims } = await raw<{ lease: string | null }>`
-      update leads set onboarding_claimed_at = coalesce(onboarding_claimed_at, clock_timestamp()),
-        onboarding_refused = ${refused}, onboarding_sending_until =
-          case when ${refused}::text is null then clock_timestamp() + ${SENDING_MS} * interval '1 millisecond' end
-      where id = ${leadId} and ${isWelcome}
-      returning onboarding_sending_until::text as lease`.execute(trx)
-    if (refused !== null) return { kind: 'refused', refused }
-    const lease = claims[0]?.lease
-    return lease ? { kind: 'leased', lease, ageMs: lead.age_ms ?? 0 } : { kind: 'settled' }
+    const { rows } = await raw<{ onboarding: 'sending' | 'address_limit' }>`
+      update leads set onboarding_at = clock_timestamp(), onboarding = case when (
+        select count(*) from leads where email_hash = any(${hashes}) and id <> ${leadId} and (
+          onboarding = 'sent' and onboarding_at > clock_timestamp() - interval '24 hours' or ${isBeingSent})
+      ) < ${MOST_MAILS_OF_ADDRESS}::int then 'sending' else 'address_limit' end
+      where id = ${leadId} and ${isWelcome} and not ${isBeingSent}
+      returning onboarding`.execute(trx)
+    return rows[0]?.onboarding
   })
 }
 
-/** Writes down that a lead's mail was sent, even if another process has the lease by now. */
-export async function finishOnboardingMail(sql: Sql, leadId: number): Promise<void> {
+/** Writes down how the mail ended that the caller has claimed, unless the lead was erased meanwhile. */
+export async function noteOnboardingMail(
+  sql: Sql,
+  leadId: number,
+  onboarding: 'sent' | 'failed',
+): Promise<void> {
   await sql
     .updateTable('leads')
-    .set({ onboarding_sent_at: raw<Date>`clock_timestamp()`, onboarding_sending_until: null })
+    .set({ onboarding, onboarding_at: raw<Date>`clock_timestamp()` })
     .where('id', '=', leadId)
-    .where('onboarding_sent_at', 'is', null)
-    .execute()
-}
-
-/** Gives a lease back: the mail was not sent. */
-export async function releaseOnboardingMail(sql: Sql, leadId: number, lease: string): Promise<void> {
-  await sql
-    .updateTable('leads')
-    .set({ onboarding_sending_until: null })
-    .where('id', '=', leadId)
-    .where('onboarding_sending_until', '=', raw<Date>`${lease}::timestamptz`)
+    .where('onboarding', '=', 'sending')
     .execute()
 }

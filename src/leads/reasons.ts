@@ -54,9 +54,8 @@ export const closeReasonNames = namesOf(closeReasons)
 export const anyCloseReasonNames = namesOf({ ...closeReasons, ...serviceCloseReasons })
 export const erasureReasonNames = namesOf(erasureReasons)
 
-/** Why a borrower gets no onboarding mail. `address_limit`: the address got as many as an address may. */
-export const mailRefusals = ['address_limit'] as const
-export type MailRefusal = (typeof mailRefusals)[number]
+/** What became of a borrower's onboarding mail. `address_limit`: the address got as many as an address may. */
+export type Onboarding = 'sending' | 'sent' | 'failed' | 'address_limit'
 
 /** A case number, such as `CASE-26-118`. */
 export const REFERENCE = /^[A-Z0-9-]{1,40}$/

@@ -74,9 +74,8 @@ export async function emptyLeads(trx: Sql, leadIds: readonly number[]): Promise<
     .set({
       personal: null,
       email_hash: null,
-      onboarding_claimed_at: null,
-      onboarding_sending_until: null,
-      onboarding_refused: null,
+      onboarding: null,
+      onboarding_at: null,
       ...eachField(erasedFields, () => null),
       erased_at: raw<Date>`clock_timestamp()`,
       closed_at: raw<Date>`coalesce(closed_at, clock_timestamp())`,

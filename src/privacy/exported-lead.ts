@@ -68,7 +68,10 @@ export async function findExport({ sql, encryptionKeys, leadId, partnerId }: Exp
         created_at: lead.created_at,
         updated_at: lead.updated_at,
       },
-      onboarding_email: { sent_at: lead.onboarding_sent_at, not_sent_because: lead.onboarding_refused },
+      onboarding_email:
+        lead.onboarding === 'sent'
+          ? { sent_at: lead.onboarding_at, not_sent_because: null }
+          : { sent_at: null, not_sent_because: lead.onboarding },
       clock: { seconds_ahead: lead.clock_offset },
       score_updates: { since: lead.anchor_at },
       closing: { closed_at: lead.closed_at, reason: lead.close_reason, erased_at: lead.erased_at },

@@ -30,9 +30,9 @@ const rows: Record<string, { next: string; find: (sql: Sql) => RawBuilder<unknow
   'emails not sent for an hour': {
     next: 'read the log of the mail server',
     // those that are tried no more are left out
-    find: () => raw`select partner_id, onboarding_claimed_at as since from leads
-      where onboarding_sent_at is null and onboarding_refused is null and closed_at is null and erased_at is null
-        and onboarding_claimed_at between now() - interval '8 days' and now() - interval '1 hour'
+    find: () => raw`select partner_id, created_at as since from leads
+      where onboarding in ('sending', 'failed') and closed_at is null
+        and created_at between now() - interval '8 days' and now() - interval '1 hour'
       union all select partner_id, owed_at from notices
       where sent_at is null and owed_at between now() - interval '7 days' and now() - interval '1 hour'`,
   },

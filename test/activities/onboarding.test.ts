@@ -1,8 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import type { Mailer } from '../../activities/mailer.ts'
 import type { Sql } from '../../src/database/sql.ts'
-import { claimOnboardingMail } from '../../src/leads/onboarding-mail.ts'
 import { addPartner } from '../../src/partners/partner.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
@@ -41,30 +39,19 @@ describe('an onboarding mail', () => {
     options: Parameters<typeof onboardingMailsOf>[2] = {},
     mailer = mailerTo(mailServer.url),
   ) => onboardingMailsOf(sql, mailer, options).send
-  const claimsOf = (leadId: number) =>
-    sql
-      .selectFrom('leads')
-      .select('onboarding_sending_until as sending_until')
-      .where('id', '=', leadId)
-      .where('onboarding_claimed_at', 'is not', null)
-      .execute()
-  const leasesEnd = () =>
-    sql
-      .updateTable('leads')
-      .set({ onboarding_sending_until: raw<Date>`clock_timestamp()` })
-      .where('onboarding_sending_until', 'is not', null)
-      .execute()
-  const daysPass = (days: number) =>
+  const noted = async (leadId: number) => {
+    const lead = sql.selectFrom('leads').select('onboarding').where('id', '=', leadId)
+    return (await lead.executeTakeFirstOrThrow()).onboarding
+  }
+  const timePasses = (interval: string) =>
     sql
       .updateTable('leads')
       .set({
-        onboarding_claimed_at: raw<Date>`onboarding_claimed_at - ${days} * interval '1 day'`,
-        onboarding_sent_at: raw<Date>`onboarding_sent_at - ${days} * interval '1 day'`,
-        onboarding_sending_until: null,
+        created_at: raw<Date>`created_at - ${interval}::interval`,
+        onboarding_at: raw<Date>`onboarding_at - ${interval}::interval`,
       })
       .execute()
   const messageIds = () => mailServer.mails.map(({ content }) => /^Message-ID: (.+)\r$/m.exec(content)?.[1])
-  const byAnother = (leadId: number) => claimOnboardingMail(sql, { leadId, email: address }, testKeys)
 
   it('goes to the borrower once, with a Message-ID that is the same at every attempt', async () => {
     const lead = await newLead()
@@ -95,7 +82,7 @@ describe('an onboarding mail', () => {
   it('is not prepared where no mail may be sent: nothing is kept of its address', async () => {
     const lead = await newLead()
     expect(await startWorker({}, mailerTo(undefined))(lead)).toBe('not_allowed')
-    expect(await claimsOf(lead)).toEqual([])
+    expect(await noted(lead)).toBeNull()
   })
 
   it('is one of at most three a day to an address, whoever refers it, in whichever worker', async () => {
@@ -108,7 +95,7 @@ describe('an onboarding mail', () => {
       ...Array.from({ length: 3 }, () => 'sent'),
     ])
     expect(mailServer.mails).toHaveLength(3)
-    await daysPass(1)
+    await timePasses('1 day')
     expect(await startWorker()(await newLead())).toBe('sent')
   })
 
@@ -149,22 +136,22 @@ describe('an onboarding mail', () => {
     const [frozen, other] = [startWorker(), startWorker()]
     const first = frozen(lead)
     await until(async () => mailServer.mails.length === 1)
-    await leasesEnd()
+    await timePasses('11 minutes')
     const second = other(lead)
     await until(async () => mailServer.mails.length === 2)
     answering.resolve()
     expect(await Promise.all([first, second])).toEqual(['sent', 'sent'])
     expect(new Set(messageIds()).size).toBe(1)
-    expect(await claimsOf(lead)).toMatchObject([{ sending_until: null }])
+    expect(await noted(lead)).toBe('sent')
   })
 
-  it('is given up by the mail server’s fault seven days after it was claimed', async () => {
+  it('is given up by the mail server’s fault seven days after the lead was created', async () => {
     const lead = await newLead()
     const send = startWorker({}, mailerTo('smtp://127.0.0.1:1'))
     await expect(send(lead)).rejects.toMatchObject({ type: 'MailRefused', nonRetryable: false })
-    await daysPass(6)
+    await timePasses('6 days')
     await expect(send(lead)).rejects.toMatchObject({ nonRetryable: false })
-    await daysPass(2)
+    await timePasses('2 days')
     await expect(send(lead)).rejects.toMatchObject({
       nonRetryable: true,
       message: expect.stringMatching(/^given up after 7 days: the mail could not be sent/),
@@ -179,24 +166,9 @@ describe('an onboarding mail', () => {
     await until(async () => mailServer.mails.length === 1)
     const second = await newLead()
     await expect(send(second)).rejects.toMatchObject({ type: 'Again', category: 'BENIGN' })
-    expect(await claimsOf(second)).toEqual([])
+    expect(await noted(second)).toBeNull()
     answering.resolve()
     expect([await sending, await send(second)]).toEqual(['sent', 'sent'])
-  })
-
-  it('leaves another worker’s lease alone when its own attempt fails late', async () => {
-    const lead = await newLead()
-    const answering = Promise.withResolvers<void>()
-    const send = async () => answering.promise.then(() => 'sent' as const)
-    const late: Mailer = { messageId: String, mayMail: () => true, send }
-    const first = startWorker({}, late)(lead)
-    first.catch(() => {})
-    await until(async () => (await claimsOf(lead)).length === 1)
-    await leasesEnd()
-    expect(await byAnother(lead)).toMatchObject({ kind: 'leased' })
-    answering.reject(new Error('the mail server went away'))
-    await expect(first).rejects.toThrow('went away')
-    await expect(startWorker()(lead)).rejects.toThrow('another worker is sending it')
   })
 
   it('leaves no trace of an address when the lead is erased while it is claimed', async () => {
@@ -210,6 +182,7 @@ describe('an onboarding mail', () => {
     })
     await locked.promise
     const sending = startWorker()(lead)
+    sending.catch(() => {})
     await until(async () => {
       const { rows } = await raw`select from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`.execute(sql)
@@ -217,8 +190,8 @@ describe('an onboarding mail', () => {
     })
     erasing.resolve()
     await erasure
-    expect(await sending).toBe('already_sent')
-    expect(await claimsOf(lead)).toEqual([])
+    await expect(sending).rejects.toMatchObject({ type: 'Again' })
+    expect([await startWorker()(lead), await noted(lead)]).toEqual(['already_sent', null])
     expect(mailServer.mails).toEqual([])
   })
 })

@@ -28,7 +28,8 @@ export async function burst(): Promise<Row[]> {
   const calm = await atRate(service, others, { perSecond: PER_SECOND, seconds: CALM_SECONDS })
   const dueAt = Date.now() + STARTING_MS
   const anchor = new Date(dueAt - SCORE_PERIOD_MS)
-  const leads = await sides.beginFor(partner, LEADS, { anchor_at: anchor, onboarding_sent_at: anchor })
+  const given = { anchor_at: anchor, onboarding: 'sent' as const, onboarding_at: anchor }
+  const leads = await sides.beginFor(partner, LEADS, given)
   if (Date.now() > dueAt) throw new Error('the workflows were not started in time')
   await sides.stopWorker()
   await delay(Math.max(0, dueAt - Date.now()))

@@ -28,7 +28,7 @@ const GAINS = {
 }
 
 /** What the record has of a lead before its workflow starts. */
-type Given = Partial<Record<'anchor_at' | 'onboarding_sent_at', Date>>
+type Given = { anchor_at?: Date; onboarding?: 'sent'; onboarding_at?: Date }
 
 /** The service and its floor on one Temporal server, namespace and database, each with its worker running. */
 export async function startSides() {

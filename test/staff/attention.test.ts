@@ -60,8 +60,8 @@ describe('staff attention', () => {
     ],
     [
       'emails not sent for an hour',
-      `update leads set onboarding_claimed_at = now() - interval '2 hours'`,
-      `update leads set onboarding_sent_at = now()`,
+      `update leads set onboarding = 'failed', onboarding_at = now(), created_at = now() - interval '2 hours'`,
+      `update leads set onboarding = 'sent'`,
     ],
     [
       'emails not sent for an hour',

@@ -79,10 +79,8 @@ create table leads (
   anchor_at timestamptz,
   clock_offset int not null default 0 check (clock_offset >= 0),
   workflow_started_at timestamptz,
-  onboarding_claimed_at timestamptz,
-  onboarding_sending_until timestamptz,
-  onboarding_sent_at timestamptz,
-  onboarding_refused text check (onboarding_refused in ('address_limit')),
+  onboarding text check (onboarding in ('sending', 'sent', 'failed', 'address_limit')),
+  onboarding_at timestamptz,
   closed_at timestamptz,
   close_reason text check (close_reason in (
     'withdrew', 'unreachable', 'ineligible', 'financed_elsewhere', 'duplicate', 'mistake', 'other', 'mortgage_ready',
