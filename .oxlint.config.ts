@@ -28,7 +28,6 @@ const house = [
 const upward: Record<string, string[]> = {
   deliveries: ['leads/lead'],
   endpoints: ['deliveries/delivery'],
-  http: ['leads/event-schema'],
 }
 /** They list what every room brings: entities, and a room's part of the program staff. */
 const listsOfRooms = ['src/database/orm.ts', 'src/*/staff.ts']
@@ -38,7 +37,7 @@ const pure = [
   'values',
   'deliveries/{attempt-decision,delivery-states,outcome-decision,retry-schedule}',
   'endpoints/{certification-checks,endpoint-state}',
-  'leads/{event-payloads,milestones,operator-text,reasons,recording-decision,referral-state,score-dates,waits-for}',
+  'leads/{event-payloads,milestones,reasons,recording-decision,referral-state,score-dates}',
   'sandbox/{lead-clock,scenarios}',
   'temporal/names',
 ]

@@ -41,6 +41,7 @@ import { setEndpoint } from './endpoints/set-endpoint.ts'
 import { testEndpoint } from './endpoints/test-endpoint.ts'
 import { updatePartnerInfo } from './leads/update-partner-info.ts'
 import { IDLE_IN_TRANSACTION_MS, type Patience } from './database/orm.ts'
+import { webhooks } from './leads/webhook-reference.ts'
 import { webhookBody, type WebhookFacts } from './webhooks/body.ts'
 import type { ObserveRequest } from './observe/process-metrics.ts'
 
@@ -113,7 +114,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   answerFailures(app)
   acceptJson(app)
   authenticateKeys(app, { sql, environment, isDatabaseReady })
-  await describeApi(app, environment)
+  await describeApi(app, environment, webhooks)
   if (environment === 'sandbox') await app.register(consolePage)
   const options = {
     ...dependencies,

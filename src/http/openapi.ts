@@ -5,7 +5,6 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Environment } from '../values.ts'
 import { describeGuides, serveGuides } from './guides.ts'
-import { webhooks } from './openapi-webhooks.ts'
 import { commonHeaders, failureResponses } from './operation.ts'
 import { refTo } from './schemas.ts'
 
@@ -27,7 +26,7 @@ const tags = [
 ]
 
 /** The whole document; `paths` are those of the routes. */
-const documentOf = (environment: Environment, paths: object) => ({
+const documentOf = (environment: Environment, paths: object, webhooks: object) => ({
   openapi: '3.1.0',
   info: {
     title: 'Partner Referral Service',
@@ -55,8 +54,16 @@ const documentOf = (environment: Environment, paths: object) => ({
   webhooks,
 })
 
-/** GET /v1/openapi.json: the routes and their schemas in OpenAPI 3.1. GET /docs/: the reference for people. */
-export async function describeApi(app: FastifyInstance, environment: Environment): Promise<void> {
+/**
+ * GET /v1/openapi.json: the routes and their schemas in OpenAPI 3.1. GET /docs/: the reference for people.
+ *
+ * @param webhooks the requests to a partner's endpoint, by their names.
+ */
+export async function describeApi(
+  app: FastifyInstance,
+  environment: Environment,
+  webhooks: object,
+): Promise<void> {
   const paths: Record<string, object> = {}
   app.addHook('onRoute', ({ url, method, schema }) => {
     if (schema?.openapi && method !== 'HEAD')
@@ -66,7 +73,7 @@ export async function describeApi(app: FastifyInstance, environment: Environment
   app.get('/v1/openapi.json', {
     onRequest: (request) => app.limitAddress(request),
     handler: async (_request, reply) => {
-      text ??= JSON.stringify(documentOf(environment, paths))
+      text ??= JSON.stringify(documentOf(environment, paths, webhooks))
       return reply.type('application/json; charset=utf-8').send(text)
     },
   })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { OptionalField, requiredFields } from '../leads/lead-fields.ts'
+import type { ChangeableField, requiredFields } from '../leads/lead-fields.ts'
 import { milestoneNames, milestones, statuses } from '../leads/milestones.ts'
-import { anyCloseReasonNames, closeReasons, serviceCloseReasons } from '../leads/reasons.ts'
+import { anyCloseReasonNames, closeReasons, meaningsOf, serviceCloseReasons } from '../leads/reasons.ts'
 import { environments } from '../values.ts'
 import { invalidRequest, unknownLead } from './errors.ts'
 import { notAmong } from './failures.ts'
@@ -13,25 +13,6 @@ export const refTo = (schemaId: string) => `#/components/schemas/${schemaId}`
 /** Names of which some are added later: a generated client that knows today's only would refuse a whole response. */
 export const openEnum = (schemaId: string, names: readonly string[], description: string) =>
   z.union([z.enum(names), z.string()]).meta({ id: schemaId, description })
-
-/** One of the schemas in `oneOf`, which a field tells apart; what is none of them is of the last, whose values are later ones. */
-export const discriminated = (
-  unionId: string,
-  field: string,
-  kinds: readonly { schemaId: string; names: readonly string[]; schema: z.ZodType }[],
-  others: z.ZodType,
-  description?: string,
-) =>
-  z.xor([...kinds.map(({ schema }) => schema), others]).meta({
-    id: unionId,
-    ...(description && { description }),
-    discriminator: {
-      propertyName: field,
-      mapping: Object.fromEntries(
-        kinds.flatMap(({ schemaId, names }) => names.map((name) => [name, refTo(schemaId)])),
-      ),
-    },
-  })
 
 /** In examples only: what the reference signs its example webhooks with. */
 export const EXAMPLE_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
@@ -69,7 +50,7 @@ export const errorCode = z
 export const attemptNumber = z.int().describe('Counts the requests with this `webhook-id` from 1.')
 
 /** What a lead's fields mean where they are returned. */
-export const leadFieldMeanings: Record<OptionalField | (typeof requiredFields)[number], string> = {
+export const leadFieldMeanings: Record<ChangeableField | (typeof requiredFields)[number], string> = {
   first_name: 'Borrower’s first name.',
   last_name: 'Borrower’s last name.',
   email: 'Borrower’s email address.',
@@ -77,7 +58,6 @@ export const leadFieldMeanings: Record<OptionalField | (typeof requiredFields)[n
   partner_lead_id: 'Your own identifier for the borrower.',
   fico_range: 'The borrower’s FICO range when you referred them.',
   loan_officer_id: 'The loan officer who handles the borrower.',
-  notes: 'Why the application was declined.',
 }
 
 /** The body of an extension, which takes no other fields: one that is misspelt would be ignored. */
@@ -117,9 +97,7 @@ export const eventName = openEnum(
 export const closeReason = openEnum(
   'CloseReason',
   anyCloseReasonNames,
-  `Why a lead is closed. ${Object.entries({ ...closeReasons, ...serviceCloseReasons })
-    .map(([name, meaning]) => `\`${name}\`: ${meaning}.`)
-    .join(' ')} New ones may be added.`,
+  `Why a lead is closed. ${meaningsOf({ ...closeReasons, ...serviceCloseReasons })} New ones may be added.`,
 )
 
 /** Of the field that says when a lead was closed. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type FeedEventName, LARGEST_GAIN, LEAD_CLOSED_EVENT, TIME_REMAINING } from './event-payloads.ts'
 import { type MilestoneName, milestoneNames, milestones } from './milestones.ts'
 import { timestamp } from '../http/fields.ts'
-import { closeReason, discriminated, eventName, leadFieldMeanings } from '../http/schemas.ts'
+import { closeReason, eventName, leadFieldMeanings, refTo } from '../http/schemas.ts'
 
 /** Events on the wire: one lead's history, the feed of all leads, exports and webhooks. */
 
@@ -39,25 +39,15 @@ const closedPayload = z
   .object({ reason: closeReason })
   .meta({ id: 'LeadClosedPayload', description: 'Why it was closed.' })
 
-/** The name of an event that is added later, for readers that know today's only. */
-export const laterName = (known: readonly string[]) =>
-  z
-    .string()
-    .refine((name) => !known.includes(name))
-    .meta({ description: 'One that was added later.', not: { enum: known } })
-
-/** Its payload. */
-const laterPayload = z.record(z.string(), z.unknown()).nullable()
-
+/** By the payload that the milestone table names: what the names of its schemas begin with, and its schema. */
 const payloads = [
-  { prefix: 'LeadReceived', kind: 'lead_received', payload: leadReceivedPayload.nullable() },
-  { prefix: 'ScoreUpdate', kind: 'score_update', payload: scoreGains },
-  { prefix: 'Milestone', kind: null, payload: z.null().describe('These milestones have none.') },
+  { kind: 'lead_received', prefix: 'LeadReceived', payload: leadReceivedPayload.nullable() },
+  { kind: 'score_update', prefix: 'ScoreUpdate', payload: scoreGains },
+  { kind: null, prefix: 'Milestone', payload: z.null().describe('These milestones have none.') },
 ]
 
 /** Events whose payload has the same shape. */
-export interface EventKind {
-  /** What the names of its schemas begin with. */
+interface EventKind {
   prefix: string
   names: FeedEventName[]
   fields: { event_name: z.ZodType; event_payload: z.ZodType }
@@ -65,22 +55,22 @@ export interface EventKind {
 
 /** The kinds of the events in `milestoneNames`; `id` names those of them that have no payload. */
 export function kindsOf(names: readonly MilestoneName[], id: string): EventKind[] {
-  return payloads.map(({ prefix, kind, payload }) => {
+  return payloads.map(({ kind, prefix, payload }) => {
     const ofKind = names.filter((name) => milestones[name].payload === kind)
-    const [first, ...others] = ofKind
     const event_name =
-      others.length === 0
-        ? z.literal(first).describe('The milestone.')
+      ofKind.length === 1
+        ? z.literal(ofKind).describe('The milestone.')
         : z.enum(ofKind).meta({ id, description: 'A milestone without a payload.' })
     return { prefix, names: ofKind, fields: { event_name, event_payload: payload } }
   })
 }
 
-const eventKinds = kindsOf(milestoneNames, 'MilestoneEventName')
+/** Those of a lead's history. */
+export const historyKinds = kindsOf(milestoneNames, 'MilestoneEventName')
 
 /** Those of the feed, which also has closings. */
 export const feedKinds: EventKind[] = [
-  ...eventKinds,
+  ...historyKinds,
   {
     prefix: 'LeadClosed',
     names: [LEAD_CLOSED_EVENT],
@@ -92,26 +82,42 @@ export const feedKinds: EventKind[] = [
 ]
 
 /**
- * Events as several schemas that `event_name` tells apart, so that generated clients know the payload of each, and take those
- * that are added later. Handlers see the plain fields.
+ * Schemas that a field tells apart, so that generated clients know each of them; what has none of their names was added
+ * later, and is of the last one, with the other fields of `later`.
  */
+export function unionOf(
+  about: { id: string; description?: string },
+  field: string,
+  known: readonly { names: readonly string[]; schema: z.ZodType }[],
+  later: { id: string; shape: z.ZodRawShape },
+) {
+  const names = known.flatMap((each) => each.names)
+  const other = z
+    .string()
+    .refine((name) => !names.includes(name))
+    .meta({ description: 'One that was added later.', not: { enum: names } })
+  const others = z.object({ ...later.shape, [field]: other }).meta({ id: later.id })
+  const mapping = Object.fromEntries(
+    known.flatMap(({ names: its, schema }) => its.map((name) => [name, refTo(schema.meta()?.id ?? '')])),
+  )
+  return z
+    .xor([...known.map(({ schema }) => schema), others])
+    .meta({ ...about, discriminator: { propertyName: field, mapping } })
+}
+
+/** Events of several kinds, with the fields of `shape`: handlers see these. */
 export function eventSchema<Shape extends z.ZodRawShape>(
   id: string,
   shape: Shape,
-  kinds: readonly EventKind[] = eventKinds,
+  kinds: readonly EventKind[],
 ) {
-  const each = kinds.map(({ prefix, names, fields }) => {
-    const schemaId = `${prefix}${id}`
-    return { schemaId, names, schema: z.object({ ...shape, ...fields }).meta({ id: schemaId }) }
-  })
-  const others = z
-    .object({
-      ...shape,
-      event_name: laterName(kinds.flatMap(({ names }) => names)),
-      event_payload: laterPayload,
-    })
-    .meta({ id: `Other${id}` })
-  return discriminated(id, 'event_name', each, others) as object as z.ZodObject<Shape>
+  const known = kinds.map(({ prefix, names, fields }) => ({
+    names,
+    schema: z.object({ ...shape, ...fields }).meta({ id: `${prefix}${id}` }),
+  }))
+  const event_payload = z.record(z.string(), z.unknown()).nullable()
+  const later = { id: `Other${id}`, shape: { ...shape, event_payload } }
+  return unionOf({ id }, 'event_name', known, later) as object as z.ZodObject<Shape>
 }
 
 export const eventShape = {
@@ -119,5 +125,3 @@ export const eventShape = {
   event_payload: z.union([scoreGains, leadReceivedPayload, closedPayload, z.null()]),
   created_at: timestamp.describe('When it happened.'),
 }
-
-export const event = eventSchema('Event', eventShape)

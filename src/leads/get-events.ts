@@ -6,7 +6,7 @@ import { operation } from '../http/operation.ts'
 import { leadBody, leadErrors, success } from '../http/schemas.ts'
 import { formatTimestamp } from '../values.ts'
 import type { InHistory } from './event-payloads.ts'
-import { event } from './event-schema.ts'
+import { eventSchema, eventShape, historyKinds } from './event-schema.ts'
 
 const schema = operation({
   operationId: 'getEvents',
@@ -18,7 +18,9 @@ const schema = operation({
   bodyExamples: { lead: { lead_id: 1042 } },
   response: z.object({
     success,
-    data: z.array(event).describe('The complete history, oldest first.'),
+    data: z
+      .array(eventSchema('Event', eventShape, historyKinds))
+      .describe('The complete history, oldest first.'),
   }),
   responseDescription: 'The history.',
   responseExamples: {

@@ -50,6 +50,12 @@ export type HoldReason = keyof typeof holdReasons
 const namesOf = <Name extends string>(reasons: Readonly<Record<Name, string>>) =>
   Object.keys(reasons) as Name[]
 
+/** Each with its meaning, for the reference. */
+export const meaningsOf = (reasons: Readonly<Record<string, string>>) =>
+  Object.entries(reasons)
+    .map(([name, meaning]) => `\`${name}\`: ${meaning}.`)
+    .join(' ')
+
 export const closeReasonNames = namesOf(closeReasons)
 export const anyCloseReasonNames = namesOf({ ...closeReasons, ...serviceCloseReasons })
 export const erasureReasonNames = namesOf(erasureReasons)

@@ -1,18 +1,12 @@
 import { z } from 'zod'
 import { REQUEST_LIMIT_MS } from '../deliveries/delivery-states.ts'
-import { eventShape, kindsOf, laterName } from '../leads/event-schema.ts'
-import { milestoneNames, milestones } from '../leads/milestones.ts'
+import { environment, EXAMPLE_SECRET, ofLead, ofPartner, refTo, webhookSequence } from '../http/schemas.ts'
 import { CERTIFICATION_TYPE, PING_TYPE, serviceCallBody, webhookBody } from '../webhooks/body.ts'
 import { signedHeaders } from '../webhooks/signature.ts'
-import {
-  discriminated,
-  environment,
-  EXAMPLE_SECRET,
-  ofLead,
-  ofPartner,
-  refTo,
-  webhookSequence,
-} from './schemas.ts'
+import { eventShape, kindsOf, unionOf } from './event-schema.ts'
+import { milestoneNames, milestones } from './milestones.ts'
+
+/** What the reference says of the requests to a partner's endpoint: the webhooks, and those that are no events. */
 
 const EVENT_ID = 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e'
 const EXAMPLE_DATE = new Date('2026-03-02T15:04:05Z')
@@ -38,20 +32,15 @@ const examplePayloads = {
 }
 
 const timestamp = z.string().meta({ format: 'date-time', description: 'ISO 8601.' })
+
+const requestSchema = (id: string, type: z.ZodType, data: z.ZodRawShape) =>
+  z.object({ type, timestamp, data: z.object(data).meta({ id: `${id}Data` }) }).meta({ id })
+
 const sent = milestoneNames.filter((name) => milestones[name].webhook)
 
-/** A schema of requests to the endpoint, and its `data`. */
-const kindOf = (schemaId: string, names: string[], type: z.ZodType, data: z.ZodRawShape) => ({
-  schemaId,
+const ofEvents = kindsOf(sent, 'MilestoneWebhookType').map(({ prefix, names, fields }) => ({
   names,
-  schema: z
-    .object({ type, timestamp, data: z.object(data).meta({ id: `${schemaId}Data` }) })
-    .meta({ id: schemaId }),
-})
-
-/** The webhooks: one schema for each kind of payload. */
-const ofEvents = kindsOf(sent, 'MilestoneWebhookType').map(({ prefix, names, fields }) =>
-  kindOf(`${prefix}Webhook`, names, fields.event_name, {
+  schema: requestSchema(`${prefix}Webhook`, fields.event_name, {
     event_id: z.string().describe('The same as the header `webhook-id`.'),
     ...eventShape,
     ...fields,
@@ -60,41 +49,37 @@ const ofEvents = kindsOf(sent, 'MilestoneWebhookType').map(({ prefix, names, fie
     sequence: webhookSequence,
     environment,
   }),
-)
+}))
 
 /** The requests that are no events. */
 const calls = [
   {
     type: PING_TYPE,
-    schemaId: 'EndpointPing',
+    id: 'EndpointPing',
     description: 'A test request, which test-endpoint or our staff asked for. It is not an event.',
   },
   {
     type: CERTIFICATION_TYPE,
-    schemaId: 'EndpointCertification',
+    id: 'EndpointCertification',
     description:
       'A request of a certification. It is not an event. Those that must be refused are not signed correctly.',
   },
 ]
-const ofCalls = calls.map(({ type, schemaId }) =>
-  kindOf(schemaId, [type], z.literal(type), { partner_id: ofPartner, environment }),
-)
+const ofCalls = calls.map(({ type, id }) => ({
+  names: [type],
+  schema: requestSchema(id, z.literal(type), { partner_id: ofPartner, environment }),
+}))
 
-const kinds = [...ofEvents, ...ofCalls]
-const others = z
-  .object({
-    type: laterName(kinds.flatMap(({ names }) => names)),
-    timestamp,
-    data: z.record(z.string(), z.unknown()),
-  })
-  .meta({ id: 'OtherWebhook' })
-
-discriminated(
-  'WebhookEvent',
+const known = [...ofEvents, ...ofCalls]
+unionOf(
+  {
+    id: 'WebhookEvent',
+    description:
+      'Any request to your endpoint. Accept and ignore a `type` that you do not know: new ones may be added.',
+  },
   'type',
-  kinds,
-  others,
-  'Any request to your endpoint. Accept and ignore a `type` that you do not know: new ones may be added.',
+  known,
+  { id: 'OtherWebhook', shape: { type: z.string(), timestamp, data: z.record(z.string(), z.unknown()) } },
 )
 
 /** The headers of Standard Webhooks. */
@@ -124,8 +109,8 @@ function requestOf(type: string, description: string, body: string, isEvent: boo
     at: SENT_AT,
     secrets: [EXAMPLE_SECRET],
   })
-  const { schemaId = '' } = kinds.find(({ names }) => names.includes(type)) ?? {}
-  const content = { schema: { $ref: refTo(schemaId) }, example: JSON.parse(body) as unknown }
+  const { schema } = known.find(({ names }) => names.some((name) => name === type)) ?? {}
+  const content = { schema: { $ref: refTo(schema?.meta()?.id ?? '') }, example: JSON.parse(body) as unknown }
   const post = {
     operationId: `webhook_${type.replaceAll('.', '_')}`,
     summary: type,
@@ -146,7 +131,7 @@ function requestOf(type: string, description: string, body: string, isEvent: boo
   return [type, { post }] as const
 }
 
-/** All requests to an endpoint by their type: the webhooks, and those that are no events. */
+/** All of them by their type. */
 export const webhooks: Record<string, object> = Object.fromEntries([
   ...sent.map((eventName, index) => {
     const { meaning, payload } = milestones[eventName]
