@@ -9,7 +9,7 @@ import { strictBody } from '../http/schemas.ts'
 import { type SealAt, sealing } from '../seal.ts'
 import { HOUR_MS } from '../values.ts'
 import { generateSecret } from '../webhooks/signature.ts'
-import { type EndpointView, responseWithSecret, viewOf } from './get-endpoint.ts'
+import { responseWithSecret, viewOf } from './get-endpoint.ts'
 import type { LockedEndpoint } from './endpoint.ts'
 import { oweNotice } from './notices.ts'
 import { changeOwnEndpoint, type EndpointDependencies, requireUrl } from './own-endpoint.ts'
@@ -33,15 +33,12 @@ export async function answerWithNewSecret(
   ) => Promise<{ secretId: number; audit: Record<string, unknown> }>,
 ) {
   const made = generateSecret()
-  const given = await answerOnce<EndpointView>(sql, call, [request, reply], async (its, keep) => {
-    const { view } = await changeOwnEndpoint(its, request, action, async (trx, endpoint) => {
+  const given = await answerOnce(sql, call, [request, reply], (its) =>
+    changeOwnEndpoint(its, request, action, async (trx, endpoint) => {
       const { secretId, audit } = await store(trx, endpoint, sealing(made, encryptionKeys))
-      const changed = await viewOf(trx, request.partnerId)
-      await keep(changed, secretPlace(secretId))
-      return { view: changed, audit }
-    })
-    return view
-  })
+      return { answer: await viewOf(trx, request.partnerId), secretAt: secretPlace(secretId), audit }
+    }),
+  )
   const secret = given.kind === 'made' ? made : await secretAt(sql, given.secretAt, encryptionKeys)
   if (secret === undefined) throw new ApiError('SECRET_REPLACED')
   return { success: true as const, data: { ...given.answer, secret } }

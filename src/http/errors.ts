@@ -114,16 +114,13 @@ export class ApiError extends Error {
   get status(): number {
     return errorCatalogue[this.code].status
   }
-}
 
-/** The body of every error response: interface specification, section 4. INVALID_PAYLOAD always has `fields`. */
-export function failureBody(
-  code: ErrorCode,
-  message: string = errorCatalogue[code].message,
-  details: ErrorDetails = {},
-) {
-  const always = code === 'INVALID_PAYLOAD' ? { fields: [] } : {}
-  return { success: false as const, error: { code, message, ...always, ...details } }
+  /** Of the response: interface specification, section 4. INVALID_PAYLOAD always has `fields`. */
+  get body() {
+    const { code, message, details } = this
+    const always: ErrorDetails = code === 'INVALID_PAYLOAD' ? { fields: [] } : {}
+    return { success: false as const, error: { code, message, ...always, ...details } }
+  }
 }
 
 /** `message` names what is wrong with the request, and `fields` says it of each field that is. */

@@ -6,7 +6,6 @@ import {
   ApiError,
   errorCatalogue,
   type ErrorCode,
-  failureBody,
   type Fault,
   invalidRequest,
   unavailable,
@@ -86,16 +85,12 @@ export function answerFailures(app: FastifyInstance): void {
       : { value: data }
   })
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    const { status, code, message, headers, details } = toApiError(error, request)
+    const { status, headers, body } = toApiError(error, request)
     // operators need the line, not where in the code it came from
     if (error instanceof SealError) request.log.error(leadFields(request), error.message)
     else if (status >= 500) request.log.error({ err: error, ...leadFields(request) }, 'request failed')
-    const isConflict = status === 409 || status === 422
-    const about = isConflict ? { lead_id: request.leadId, ...details } : details
-    return reply
-      .code(status)
-      .headers(headers)
-      .send(failureBody(code, message, about))
+    if (status === 409 || status === 422) body.error.lead_id ??= request.leadId
+    return reply.code(status).headers(headers).send(body)
   })
   const methodsOf = new Map<string, string[]>()
   app.addHook('onRoute', ({ url, method }) => {

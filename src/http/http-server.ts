@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import { newUuid } from '../values.ts'
-import { errorCatalogue, type ErrorCode, failureBody, invalidPayload } from './errors.ts'
+import { ApiError, invalidPayload } from './errors.ts'
 
 /** Errors of Node's HTTP parser and of its request timeout. After any other error the peer cannot read a response. */
 const ANSWERABLE = /^(?:HPE_|ERR_HTTP_REQUEST_TIMEOUT$)/
@@ -15,16 +15,16 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   // every further chunk of an invalid request raises another error
   if (socket.writableEnded) return
   if (!socket.writable || !ANSWERABLE.test(error.code ?? '')) socket.destroy()
-  else if (error.code === 'HPE_HEADER_OVERFLOW') {
-    refuse(socket, 'PAYLOAD_TOO_LARGE', 'The request headers are too large.')
-  } else refuse(socket, 'INVALID_PAYLOAD', 'The request is not valid HTTP or did not arrive in time.')
+  else if (error.code === 'HPE_HEADER_OVERFLOW')
+    refuse(socket, new ApiError('PAYLOAD_TOO_LARGE', 'The request headers are too large.'))
+  else refuse(socket, invalidPayload('The request is not valid HTTP or did not arrive in time.'))
 }
 
 /** Node closes the connection on CONNECT without a response. */
 function answerConnect(_request: IncomingMessage, socket: Socket): void {
   // Node no longer handles the socket's errors: a reset by the peer would crash the process
   socket.on('error', () => {})
-  refuse(socket, 'METHOD_NOT_ALLOWED')
+  refuse(socket, new ApiError('METHOD_NOT_ALLOWED'))
 }
 
 /** HTTP/1.1 requires one Host header. Node's own error response has no body, and of two it reads the first only. */
@@ -35,9 +35,9 @@ export async function requireHost({ raw }: FastifyRequest): Promise<void> {
 }
 
 /** Responds and closes our side. A peer that does not close its own would keep the socket open forever. */
-function refuse(socket: Socket, code: ErrorCode, message?: string): void {
-  const { status } = errorCatalogue[code]
-  const body = JSON.stringify(failureBody(code, message))
+function refuse(socket: Socket, error: ApiError): void {
+  const { status } = error
+  const body = JSON.stringify(error.body)
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Content-Type: application/json; charset=utf-8',

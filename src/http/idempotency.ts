@@ -86,39 +86,38 @@ export async function findAnswer<Answer>(
   return { kind: 'replayed', answer: JSON.parse(row.response) as Answer, leadId, secretAt }
 }
 
-/** Remembers an answer, in the transaction of what it is about. */
-type Keep<Answer> = (answer: Answer, secretAt?: Place) => Promise<void>
-
 /**
  * Does `work` once for all requests with the same key: it and its answer are committed together, and a concurrent repeat
  * waits for that and says in a header that it is one. What `work` throws undoes both, so refusals are not remembered.
  * Without a key, each request does it.
  *
+ * @param work returns the answer, and where the secret is sealed that belongs to it.
  * @throws {ApiError} IDEMPOTENCY_CONFLICT
  */
 export async function answerOnce<Answer extends object>(
   sql: Sql,
   call: KeyedCall,
   [request, reply]: readonly [FastifyRequest, FastifyReply],
-  work: (sql: Sql, keep: Keep<Answer>) => Promise<Answer>,
+  work: (sql: Sql) => Promise<{ answer: Answer; secretAt?: Place }>,
 ): Promise<{ kind: 'made'; answer: Answer } | Remembered<Answer>> {
   const keyed = keyedRequest(request, call)
-  if (keyed === undefined) return { kind: 'made', answer: await work(sql, async () => {}) }
+  if (keyed === undefined) return { kind: 'made', answer: (await work(sql)).answer }
   return sql.transaction().execute(async (trx) => {
     const { rows } = await insertKey({ ...keyed, response: '', leadId: null }).execute(trx)
-    const keep: Keep<Answer> = async (answer, secretAt) => {
-      await trx
-        .updateTable('idempotency_keys')
-        .set({ response: JSON.stringify(answer), secret_at: secretAt ?? null })
-        .where('partner_id', '=', keyed.partnerId)
-        .where('key', '=', keyed.key)
-        .execute()
+    if (rows.length === 0) {
+      const earlier = await findAnswer<Answer>(trx, keyed)
+      if (earlier?.kind !== 'replayed') throw new ApiError('IDEMPOTENCY_CONFLICT')
+      reply.header('idempotent-replayed', 'true')
+      return earlier
     }
-    if (rows.length > 0) return { kind: 'made', answer: await work(trx, keep) }
-    const earlier = await findAnswer<Answer>(trx, keyed)
-    if (earlier?.kind !== 'replayed') throw new ApiError('IDEMPOTENCY_CONFLICT')
-    reply.header('idempotent-replayed', 'true')
-    return earlier
+    const { answer, secretAt } = await work(trx)
+    await trx
+      .updateTable('idempotency_keys')
+      .set({ response: JSON.stringify(answer), secret_at: secretAt ?? null })
+      .where('partner_id', '=', keyed.partnerId)
+      .where('key', '=', keyed.key)
+      .execute()
+    return { kind: 'made', answer }
   })
 }
 

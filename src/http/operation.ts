@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ApiError, errorCatalogue, type ErrorCode, failureBody } from './errors.ts'
+import { ApiError, errorCatalogue, type ErrorCode } from './errors.ts'
 import { openEnum, refTo } from './schemas.ts'
 
 /** Errors that any request can get, and those of a request with a body. */
@@ -99,7 +99,7 @@ const jsonOf = (schemaId: string, examples: Examples) => ({
 /** One response for all errors of a status. */
 function failureOf(errors: readonly ApiError[]): object {
   const description = errors.map((error) => `\`${error.code}\`: ${error.message}`).join('\n\n')
-  const examples = errors.map((error) => [error.code, failureBody(error.code, error.message, error.details)])
+  const examples = errors.map((error) => [error.code, error.body])
   const mustWait = errors.some(({ status }) => status === 429 || status === 503)
   const headers = mustWait ? (['Retry-After'] as const) : []
   return responseOf(description, 'Failure', Object.fromEntries(examples) as Examples, headers)

@@ -8,11 +8,13 @@ import { ownLeadId, oneOf, timestamp } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { leadErrors, ofLead, strictBody, success } from '../http/schemas.ts'
 import { answerOnce, keyedOperation } from '../http/idempotency.ts'
+import { findLeadRecord } from '../leads/lead.ts'
 import {
   erasureReasonNames,
   erasureReasons,
   type Hold,
   holdReasons,
+  meaningsOf,
   withReference,
 } from '../leads/reasons.ts'
 import { auditName, formatTimestamp } from '../values.ts'
@@ -30,10 +32,6 @@ const leadHeld = ({ reason, reference }: Hold) => {
   return new ApiError('LEAD_HELD', `The lead is under a legal hold and cannot be erased: ${why}.`)
 }
 
-const meanings = Object.entries(erasureReasons)
-  .map(([name, meaning]) => `\`${name}\`: ${meaning}.`)
-  .join(' ')
-
 const schema = operation({
   operationId: 'eraseLead',
   tags: ['Leads'],
@@ -47,7 +45,7 @@ const schema = operation({
       reason: z
         .enum(erasureReasonNames, { error: oneOf(erasureReasonNames) })
         .nullish()
-        .describe(`Why. ${meanings}`),
+        .describe(`Why. ${meaningsOf(erasureReasons)}`),
     },
     'lead_id is required',
   ),
@@ -67,11 +65,6 @@ const schema = operation({
   ],
 })
 
-interface Answer {
-  lead_id: number
-  erased_at: string
-}
-
 /** POST /erase-lead (extension): erases a borrower's personal data. */
 export const eraseLead: FastifyPluginAsyncZod<Options> = async (app, { sql, erasureLog: logFile }) => {
   app.post('/erase-lead', {
@@ -81,16 +74,14 @@ export const eraseLead: FastifyPluginAsyncZod<Options> = async (app, { sql, eras
       const { lead_id: lead, reason = null } = request.body
       request.leadId = lead
       const erasing = { by: auditName(keyId), detail: { reason }, partnerId, logFile }
-      const { answer } = await answerOnce<Answer>(sql, 'erase-lead', [request, reply], async (its, keep) => {
+      const { answer } = await answerOnce(sql, 'erase-lead', [request, reply], async (its) => {
         const leads = await eraseLeads(its, [lead], erasing).catch((err: unknown) => {
           if (!isFileFault(err)) throw err
           request.log.error({ err }, 'not erased: the erasure log cannot be written')
           throw unavailable()
         })
         if (leads.length === 0) throw await whyNotErased(its, partnerId, lead)
-        const erased = { lead_id: lead, erased_at: formatTimestamp(new Date()) }
-        await keep(erased)
-        return erased
+        return { answer: { lead_id: lead, erased_at: formatTimestamp(new Date()) } }
       })
       return { success: true as const, data: answer }
     },
@@ -98,12 +89,7 @@ export const eraseLead: FastifyPluginAsyncZod<Options> = async (app, { sql, eras
 }
 
 async function whyNotErased(sql: Sql, partnerId: number, leadId: number): Promise<ApiError> {
-  const lead = await sql
-    .selectFrom('leads')
-    .select(['hold_reason as reason', 'hold_reference as reference'])
-    .where('id', '=', leadId)
-    .where('partner_id', '=', partnerId)
-    .where('erased_at', 'is', null)
-    .executeTakeFirst()
-  return lead?.reason ? leadHeld({ ...lead, reason: lead.reason }) : unknownLead()
+  const lead = await findLeadRecord(sql, leadId, partnerId)
+  if (!lead?.hold_reason) return unknownLead()
+  return leadHeld({ reason: lead.hold_reason, reference: lead.hold_reference })
 }
