@@ -2,11 +2,7 @@ import { ApplicationFailure } from '@temporalio/common'
 import type { Logger } from 'pino'
 import type { Sql } from '../src/database/sql.ts'
 import { beginAttempt } from '../src/deliveries/begin-attempt.ts'
-import {
-  claimOnboardingMail,
-  noteOnboardingMail,
-  onboardingRecipient,
-} from '../src/leads/onboarding-mail.ts'
+import { claimOnboardingMail, noteOnboardingMail, onboardingRecipient } from '../src/leads/onboarding-mail.ts'
 import type { Sent } from '../src/leads/referral-state.ts'
 import type { ScenarioName } from '../src/sandbox/scenarios.ts'
 import { DAY_MS } from '../src/values.ts'

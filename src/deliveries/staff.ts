@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
-import { requireLead } from '../leads/look-up.ts'
+import { findLeadRecord } from '../leads/lead.ts'
+import { noSuchLead } from '../leads/look-up.ts'
 import { requirePartner } from '../partners/staff.ts'
 import { fields, printable, table } from '../staff/answer.ts'
 import { leadArgument, moment, oneOf, partnerArgument, rows } from '../staff/arguments.ts'
@@ -56,7 +57,7 @@ interface ListOptions {
 
 async function list({ sql }: StaffContext, { partner, lead, state, limit }: ListOptions) {
   if (partner !== undefined) await requirePartner(sql, partner)
-  if (lead !== undefined) await requireLead(sql, lead, { evenErased: true })
+  if (lead !== undefined && (await findLeadRecord(sql, lead)) === undefined) throw noSuchLead(lead)
   const states = state && [state]
   const found = await findDeliveries(sql, { partnerId: partner, leadId: lead, states, limit })
   const deliveries = found.map((row) => ({ ...row, attempts: row.attempts ?? 0 }))

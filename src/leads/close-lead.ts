@@ -11,15 +11,11 @@ import { operation } from '../http/operation.ts'
 import { closeReason, leadErrors, ofLead, strictBody, success } from '../http/schemas.ts'
 import { auditName, formatTimestamp } from '../values.ts'
 import { LEAD_CLOSED_EVENT } from './event-payloads.ts'
-import { leadsChange, leadsEnd } from './lead.ts'
+import { findLeadRecord, leadsChange, leadsEnd } from './lead.ts'
 import { newEventId } from './new-lead.ts'
-import { type AnyCloseReason, closeReasonNames, closeReasons } from './reasons.ts'
+import { type AnyCloseReason, closeReasonNames, closeReasons, meaningsOf } from './reasons.ts'
 
 const REASONS = `must be one of ${closeReasonNames.join(', ')}`
-
-const meanings = Object.entries(closeReasons)
-  .map(([name, meaning]) => `\`${name}\`: ${meaning}.`)
-  .join(' ')
 
 const schema = operation({
   operationId: 'closeLead',
@@ -31,7 +27,9 @@ const schema = operation({
   body: strictBody(
     {
       lead_id: ofOwnLead,
-      reason: z.enum(closeReasonNames, { error: oneOf(closeReasonNames) }).describe(`Why. ${meanings}`),
+      reason: z
+        .enum(closeReasonNames, { error: oneOf(closeReasonNames) })
+        .describe(`Why. ${meaningsOf(closeReasons)}`),
     },
     'lead_id is required',
   ),
@@ -67,13 +65,13 @@ export const closeLead: FastifyPluginAsyncZod<Options> = async (app, { sql, clos
       const { lead_id: leadId, reason } = request.body
       const key = idempotencyKeyOf(request)
       request.leadId = leadId
-      let lead = await findClosing(sql, partnerId, leadId)
+      let lead = await findLeadRecord(sql, leadId, partnerId)
       if (lead?.closed_at === null) {
         const actor = auditName(request.keyId)
         const row = { action: 'lead.close', partnerId, leadId, detail: { reason } }
         const begunId = await recordAudit(sql, actor, { ...row, outcome: 'begun' })
         await close(leadId, reason, key).catch((err: unknown) => request.log.warn({ err }, 'lead not closed'))
-        lead = await findClosing(sql, partnerId, leadId)
+        lead = await findLeadRecord(sql, leadId, partnerId)
         const outcome = lead?.closed_at === null ? 'unknown' : 'done'
         await recordAudit(sql, actor, { ...row, outcome, begunId })
         if (outcome === 'unknown') throw unavailable()
@@ -86,17 +84,6 @@ export const closeLead: FastifyPluginAsyncZod<Options> = async (app, { sql, clos
       }
     },
   })
-}
-
-/** When a partner's lead was closed, on its own clock, and why; nulls while it is open, `undefined` for no such lead. */
-async function findClosing(sql: Sql, partnerId: number, leadId: number) {
-  return sql
-    .selectFrom('leads')
-    .select([leadsEnd.as('closed_at'), 'close_reason'])
-    .where('id', '=', leadId)
-    .where('partner_id', '=', partnerId)
-    .where('erased_at', 'is', null)
-    .executeTakeFirst()
 }
 
 /**

@@ -1,5 +1,4 @@
 import { type MilestoneName, milestones } from './milestones.ts'
-import type { AnyCloseReason } from './reasons.ts'
 
 /** Payload of `score_update`: gains in points, and the time to go as a range of days (`30-60 days`). */
 export interface ScoreGains {
@@ -96,10 +95,6 @@ export const LEAD_CLOSED_EVENT = 'lead.closed' as const
 
 /** What list-events tells of. */
 export type FeedEventName = MilestoneName | typeof LEAD_CLOSED_EVENT
-
-export interface ClosedPayload {
-  reason: AnyCloseReason
-}
 
 /** What a row of events has that is in the history. */
 export interface InHistory {

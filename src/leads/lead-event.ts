@@ -1,14 +1,10 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { sql as raw } from 'kysely'
-import {
-  type ClosedPayload,
-  type EventPayload,
-  type FeedEventName,
-  type InHistory,
-} from './event-payloads.ts'
-import { TIMED_KEY } from './referral-state.ts'
 import { instant } from '../database/columns.ts'
 import type { Sql } from '../database/sql.ts'
+import type { EventPayload, FeedEventName, InHistory } from './event-payloads.ts'
+import type { AnyCloseReason } from './reasons.ts'
+import { TIMED_KEY } from './referral-state.ts'
 
 /** An event of a lead's history, or, outside of it, that the lead was closed. */
 export const LeadEvent = defineEntity({
@@ -22,7 +18,7 @@ export const LeadEvent = defineEntity({
     /** Place in the lead's history, 1 for lead_received, without gaps; 0 for a closing, which is not in it. */
     position: p.integer(),
     eventName: p.text().$type<FeedEventName>(),
-    eventPayload: p.json<EventPayload | ClosedPayload>().nullable(),
+    eventPayload: p.json<EventPayload | { reason: AnyCloseReason }>().nullable(),
     dedupeKey: p.text(),
     createdAt: instant(),
     /** The order in which events became visible, for readers that follow all leads. */

@@ -103,11 +103,10 @@ export async function findLeadRecord(sql: Sql, leadId: number, partnerId?: numbe
   return (
     sql
       .selectFrom('leads')
-      .innerJoin('partners', 'partners.id', 'leads.partner_id')
-      .selectAll('leads')
+      .selectAll()
       // on the lead's own clock, as its events are
-      .select([leadsEnd.as('closed_at'), 'partners.name as partner_name'])
-      .where('leads.id', '=', leadId)
+      .select(leadsEnd.as('closed_at'))
+      .where('id', '=', leadId)
       .$if(partnerId !== undefined, (query) =>
         query.where('partner_id', '=', partnerId ?? 0).where('erased_at', 'is', null),
       )

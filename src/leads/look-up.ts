@@ -11,20 +11,14 @@ import { findLeadRecord, hashesOfEmail, type LeadRecord, leadsEnd } from './lead
 export const noSuchLead = (id: number) =>
   new Refusal(`There is no lead ${id}: use the lead_id that create-lead returned.`)
 
-/** @throws {Refusal} if there is no such lead, or if it is erased and `evenErased` is not set. */
-export async function requireLead(
-  sql: Sql,
-  id: number,
-  { evenErased = false }: { evenErased?: boolean } = {},
-): Promise<LeadRecord> {
+/** @throws {Refusal} if there is no such lead, or if it is erased. */
+export async function requireLead(sql: Sql, id: number): Promise<LeadRecord> {
   const lead = await findLeadRecord(sql, id)
   if (lead === undefined) throw noSuchLead(id)
-  if (lead.erased_at !== null && !evenErased) throw wasErased(id, lead.erased_at)
-  return lead
+  if (lead.erased_at === null) return lead
+  const at = formatTimestamp(lead.erased_at)
+  throw new Refusal(`Lead ${id} was erased at ${at} UTC: see "audit list --lead ${id}".`)
 }
-
-export const wasErased = (id: number, at: Date) =>
-  new Refusal(`Lead ${id} was erased at ${formatTimestamp(at)} UTC: see "audit list --lead ${id}".`)
 
 const LEAD = /^(?:lead-)?([1-9]\d{0,9})$/
 /** Leads that a search lists. */

@@ -19,7 +19,7 @@ import {
 } from './lead.ts'
 import { parseScoreGains, takesPayload, unknownGains } from './event-payloads.ts'
 import { eachField, requiredFields } from './lead-fields.ts'
-import { find, noSuchLead, requireLead, wasErased } from './look-up.ts'
+import { find, requireLead } from './look-up.ts'
 import { milestones, type SignalledMilestone, signalledMilestones } from './milestones.ts'
 import { type CloseReason, closeReasons, REFERENCE } from './reasons.ts'
 
@@ -134,23 +134,17 @@ export async function correct(
     throw new Refusal('Name what to correct: --first-name, --last-name, --email or --phone.')
   const keys = await context.encryptionKeys()
   await context.change(async ({ sql, audit }) => {
-    const row = await sql
-      .selectFrom('leads')
-      .select(['partner_id', 'personal', 'erased_at'])
-      .where('id', '=', lead)
-      .forUpdate()
-      .executeTakeFirst()
-    if (row === undefined) throw noSuchLead(lead)
-    if (row.erased_at !== null || row.personal === null) throw wasErased(lead, row.erased_at ?? new Date())
-    const known = openBorrower(lead, row.personal, keys)
+    const { partner_id: partnerId, personal } = await requireLead(sql, lead)
+    const known = openBorrower(lead, personal ?? '', keys)
     const borrower = { ...known, ...eachField(corrected, (field) => corrections[field] ?? known[field]) }
-    await sql
+    const { numUpdatedRows } = await sql
       .updateTable('leads')
       .set({ ...sealBorrower(lead, borrower, keys), updated_at: leadsChange })
       .where('id', '=', lead)
-      .execute()
-    const detail = { fields: corrected }
-    await audit({ action: 'lead.correct', partnerId: row.partner_id, leadId: lead, detail })
+      .where('personal', '=', personal)
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) throw new Refusal(`Lead ${lead} has just been changed: try again.`)
+    await audit({ action: 'lead.correct', partnerId, leadId: lead, detail: { fields: corrected } })
   })
   return {
     json: { lead_id: lead, corrected },
