@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
-import { recordMilestones } from '../../src/leads/record-milestones.ts'
 import { addAttempts } from '../support/attempts.ts'
+import { record } from '../support/leads.ts'
 import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, prepareApi } from '../support/api.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
@@ -16,19 +16,9 @@ describe('the endpoints beyond the specification', () => {
     api = await prepareApi()
     ;[partner, stranger] = [await api.addPartner(), await api.addPartner()]
     leadId = await partner.createLead({ partner_lead_id: 'LOAN-1' })
-    await record(leadId, 'contract_signed', 'client_engaged_in_chat')
+    await record(api.sql, leadId, 'contract_signed', 'client_engaged_in_chat')
   })
 
-  const record = (
-    lead: number,
-    ...names: ('contract_signed' | 'client_engaged_in_chat' | 'escrow_funded')[]
-  ) =>
-    recordMilestones(
-      api.sql,
-      lead,
-      names.map((name) => ({ name, dedupeKey: name })),
-      () => '{}',
-    )
   const deliveries = async (body: object = {}, who = partner) => (await who.post('get-deliveries', body)).body
   const events = async (body: object = {}, who = partner) => (await who.post('list-events', body)).body
 
@@ -39,21 +29,11 @@ describe('the endpoints beyond the specification', () => {
         expect.objectContaining({ event_name: 'contract_signed', sequence: 2, state: 'held', attempts: [] }),
         expect.objectContaining({ event_name: 'lead_received', sequence: 1, next_attempt_at: null }),
       ])
-      await api.sql
-        .insertInto('attempts')
-        .values({
-          id: 'att_1',
-          event_id: data[1].event_id,
-          partner_id: partner.id,
-          number: 1,
-          trigger: 'scheduled',
-          endpoint_revision: 1,
-          url: 'https://lender.example/hook',
-          status: 503,
-        })
-        .execute()
+      const { event_id: id, body } = data[1]
+      expect(JSON.parse(body)).toMatchObject({ type: 'lead_received', data: { event_id: id, sequence: 1 } })
+      await addAttempts(api.sql, partner.id, [{ errorCode: 'http_error' }])
       expect((await deliveries({ lead_id: leadId })).data[1].attempts).toEqual([
-        expect.objectContaining({ number: 1, status: 503, url: 'https://lender.example/hook' }),
+        expect.objectContaining({ number: 1, error_code: 'http_error', url: 'https://lender.example/hook' }),
       ])
     })
 
@@ -66,17 +46,12 @@ describe('the endpoints beyond the specification', () => {
       await first.set({ fault: null }).execute()
     })
 
-    it('shows the body that is signed', async () => {
-      const { event_id: id, body } = (await deliveries({ lead_id: leadId })).data[1]
-      expect(JSON.parse(body)).toMatchObject({ type: 'lead_received', data: { event_id: id, sequence: 1 } })
-    })
-
     it('shows which webhook another one of its lead waits for, and when the next attempt is', async () => {
       const lender = await api.addPartner()
       await setEndpoint(api.sql, lender.id, { url: 'https://lender.example/webhooks', secret: () => 'none' })
       await putEndpoints(api.sql, 'active', { partnerId: lender.id })
       const id = await lender.createLead()
-      await record(id, 'contract_signed', 'client_engaged_in_chat')
+      await record(api.sql, id, 'contract_signed', 'client_engaged_in_chat')
       const at = '2026-03-09 10:35:07'
       const open = api.sql.updateTable('deliveries').where('lead_id', '=', id)
       await open
@@ -169,31 +144,6 @@ describe('the endpoints beyond the specification', () => {
       const unknown = await stranger.post('resend-webhook', { event_id: 'evt_\u0000' })
       expect([foreign.status, foreign.text]).toEqual([404, unknown.text])
       expect(api.resent).toHaveLength(2)
-    })
-  })
-
-  describe('get-endpoint', () => {
-    it('tells how recent attempts went, what waits and when it is probed', async () => {
-      const lender = await api.addPartner()
-      const answer = async () => (await lender.post('get-endpoint', {})).body.data
-      const unknown = { last_success_at: null, last_error: null, next_attempt_at: null, next_probe_at: null }
-      expect(await answer()).toMatchObject({ open_deliveries: 0, ...unknown })
-      await lender.createLead()
-      await addAttempts(api.sql, lender.id, [
-        { durationMs: 900, errorCode: 'http_error' },
-        { durationMs: 40 },
-      ])
-      const next_probe_at = new Date('2026-03-09T11:30:00Z')
-      const ours = api.sql.updateTable('endpoints').where('partner_id', '=', lender.id)
-      await ours.set({ next_probe_at }).execute()
-      expect(await answer()).toMatchObject({
-        open_deliveries: 1,
-        last_success_at: expect.stringMatching(/^20/),
-        last_error: { at: expect.stringMatching(/^20/), status: null, error_code: 'http_error', hint: null },
-        // the endpoint is paused: it has no URL
-        next_attempt_at: null,
-        next_probe_at: '2026-03-09 11:30:00',
-      })
     })
   })
 })

@@ -15,7 +15,7 @@ import {
   someHeaders,
   text,
 } from './arbitraries.ts'
-import { changeableFields, optionalFields } from '../../src/leads/lead-fields.ts'
+import { changeableFields } from '../../src/leads/lead-fields.ts'
 import { errorCatalogue } from '../../src/http/errors.ts'
 import { answerFault, type Received } from '../support/answer-fault.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from '../support/api.ts'
@@ -102,25 +102,6 @@ describe('whatever is sent', () => {
         const answer = await send('POST', `/v1/${path}`, headers, JSON.stringify(body))
         // well-formed ones may be as many as a partner has a day
         expect(answerFault(answer, [...(answers[path] ?? []), 'RATE_LIMITED'])).toBeUndefined()
-      }),
-      { numRuns: RUNS },
-    )
-  })
-
-  it('create-lead succeeds with any further fields, and names those that it ignored', async () => {
-    const known = ['first_name', 'last_name', 'email', 'phone', ...optionalFields]
-    await fc.assert(
-      fc.asyncProperty(fc.uniqueArray(fc.oneof(field, text, printable), { maxLength: 30 }), async (names) => {
-        const ignored = names.filter((name) => !known.includes(name))
-        const fields = Object.fromEntries(ignored.map((name) => [name, 'their value']))
-        const { status, body, text: answer } = await partner.post('create-lead', { ...borrower, ...fields })
-        const shown = ((body.ignored_fields as string[] | undefined) ?? []).map(
-          (name) => Array.from(name).length,
-        )
-        expect([status, shown.length]).toEqual([200, Math.min(ignored.length, 20)])
-        expect(Math.max(0, ...shown)).toBeLessThanOrEqual(65)
-        expect('ignored_fields' in body).toBe(ignored.length > 0)
-        expect(answer).not.toContain('their value')
       }),
       { numRuns: RUNS },
     )

@@ -62,12 +62,6 @@ describe('over a socket', () => {
     expect(head).toContain('application/json; charset=utf-8')
   })
 
-  it('names a request without Host, and keeps its response from caches, as every other', async () => {
-    const { head } = await exchange('GET /v1/ping HTTP/1.1', close, '', '')
-    expect(head).toMatch(/^x-request-id: [\da-f-]{36}$/m)
-    expect(head).toMatch(/^cache-control: no-store$/m)
-  })
-
   it('refuses a key that was revoked while the body came, and does nothing', async () => {
     const other = await api.addPartner()
     const body = JSON.stringify(borrower)
@@ -182,21 +176,6 @@ describe('over a socket', () => {
     for (const { status, body } of [announced, chunked]) {
       expect([status, JSON.parse(body).error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
     }
-  })
-
-  it('takes a body in chunks and several requests on one connection', async () => {
-    const body = JSON.stringify(borrower)
-    const head = [
-      'POST /v1/create-lead HTTP/1.1',
-      'Host: x',
-      authorization(),
-      'Content-Type: application/json',
-    ]
-    const chunks = ['Transfer-Encoding: chunked', '', body.length.toString(16), body, '0', '', '']
-    const whole = [...head, `Content-Length: ${body.length}`, close, '', body]
-    const socket = connect(port, '127.0.0.1')
-    socket.write([...head, ...chunks].join('\r\n') + whole.join('\r\n'))
-    expect((await text(socket)).match(/"success":true/g)).toHaveLength(2)
   })
 
   it('ignores a second Content-Type, and refuses two that Node joins', async () => {
