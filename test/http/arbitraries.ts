@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { fieldsOf, openApiDocument } from './openapi-document.ts'
+import { postRoutes } from './openapi-document.ts'
 
 /** What a careless or hostile sender might send: anything, and often something almost valid. */
 
@@ -17,10 +17,6 @@ export const printable = fc
   .filter((name) => /^[^\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]{1,64}$/u.test(name))
 const anyJson = fc.jsonValue({ depthSize: 'small' })
 
-/** Every route that takes a body, as the OpenAPI document has it: the path below /v1, its fields and responses. */
-export const postRoutes = Object.entries(openApiDocument.paths).flatMap(([path, { post }]) =>
-  post === undefined ? [] : [{ path: path.slice(1), fields: fieldsOf(post), responses: post.responses }],
-)
 const otherNames = ['id', 'status', 'partner_id', '__proto__', 'constructor', 'x']
 export const field = fc.constantFrom(...new Set(postRoutes.flatMap(({ fields }) => fields)), ...otherNames)
 export const likely = fc.constantFrom<unknown>(

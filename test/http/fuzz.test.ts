@@ -10,11 +10,11 @@ import {
   likely,
   methods,
   placesIn,
-  postRoutes,
   printable,
   someHeaders,
   text,
 } from './arbitraries.ts'
+import { postRoutes } from './openapi-document.ts'
 import { changeableFields } from '../../src/leads/lead-fields.ts'
 import { errorCatalogue } from '../../src/http/errors.ts'
 import { answerFault, type Received } from '../support/answer-fault.ts'

@@ -59,8 +59,10 @@ export function resolve({ $ref = '' }: Schema): Schema {
   return found
 }
 
-/** The fields that an operation takes. */
-export const fieldsOf = ({ requestBody }: Operation): string[] =>
-  requestBody === undefined
-    ? []
-    : Object.keys(resolve(requestBody.content['application/json'].schema).properties ?? {})
+/** Every route that takes a body: its path below /v1, the schema and the fields of the body, and its responses. */
+export const postRoutes = Object.entries(openApiDocument.paths).flatMap(([path, { post }]) => {
+  const schema = post?.requestBody?.content['application/json'].schema
+  if (post === undefined || schema === undefined) return []
+  const fields = Object.keys(resolve(schema).properties ?? {})
+  return { path: path.slice(1), schema, fields, responses: post.responses }
+})

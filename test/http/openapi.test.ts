@@ -56,8 +56,9 @@ describe('GET /v1/openapi.json', () => {
     const { data } = (await partner.post('get-deliveries', { lead_id })).body
     // each ends a lead of its own
     const endings = ['/close-lead', '/erase-lead']
-    for (const [name, { post }] of posts(answer.body.paths)) {
-      for (const { value } of Object.values(post.requestBody?.content['application/json'].examples ?? {})) {
+    const paths = Object.entries<{ post?: Operation }>(answer.body.paths)
+    for (const [name, { post }] of paths) {
+      for (const { value } of Object.values(post?.requestBody?.content['application/json'].examples ?? {})) {
         const sent = {
           ...value,
           ...('lead_id' in value && {
@@ -71,10 +72,6 @@ describe('GET /v1/openapi.json', () => {
     }
   })
 })
-
-function posts(paths: Record<string, { post: Operation }>): [string, { post: Operation }][] {
-  return Object.entries(paths).filter(([, operations]) => 'post' in operations)
-}
 
 const sectionsOf = (markdown: string) =>
   Array.from(markdown.matchAll(/^##? (.+)$/gm), ([, title = '']) => title)
