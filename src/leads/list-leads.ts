@@ -20,7 +20,8 @@ import { leadsEnd } from './lead.ts'
 import { statuses } from './milestones.ts'
 
 /** Whether a lead's webhooks go out: `failing` while the first open one fails, `held` while the endpoint is paused. */
-const leadDeliveries = ['ok', 'failing', 'held'] as const
+const waiting = ['failing', 'held'] as const
+const leadDeliveries = ['ok', ...waiting] as const
 
 const leadSummary = z
   .object({
@@ -41,8 +42,6 @@ const leadSummary = z
     updated_at: timestamp,
   })
   .meta({ id: 'LeadSummary', description: 'A lead without personal data.' })
-
-const waiting = ['failing', 'held'] as const
 
 const body = strictBody({
   limit: pageLimit,
