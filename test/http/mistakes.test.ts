@@ -39,6 +39,7 @@ describe('the message for a mistake', () => {
       'events[0].payload is not a field (use event_name, event_payload',
     ],
     ['get-deliveries', { states: ['failed'] }, 'states[0] must be one of pending,'],
+    ['list-leads', { status: 'closed' }, 'status must be one of lead_received,'],
   ])('%s %j', async (path, body, message) => {
     expect(await messageOf(path, body)).toContain(`Invalid request: ${message}`)
   })
@@ -67,6 +68,11 @@ describe('the message for a mistake', () => {
     ['list-leads', { closed: 'true' }, 'closed must be true or false, without quotes'],
     ['get-deliveries', { states: 'pending or held' }, 'states must be a list'],
     ['get-deliveries', { states: Array(7).fill('x') }, 'states must have at most 5 states'],
+    ['get-deliveries', { states: [] }, 'states must not be empty'],
+    ['get-deliveries', { after: 'x' }, 'after must be the next of an earlier response'],
+    ['list-leads', { limit: 101 }, 'limit must be at most 100'],
+    ['list-leads', { after: 'x' }, 'after must be the next of an earlier response'],
+    ['list-leads', { delivery: 'ok' }, 'delivery must be one of failing, held'],
     [
       'update-partner-info',
       { lead_id: 1, email: 7 },

@@ -91,14 +91,4 @@ describe('list-leads', () => {
       await putEndpoints(api.sql, 'active', { partnerId: partner.id })
     }
   })
-
-  it.each([
-    { limit: 101 },
-    { status: 'score_update_' },
-    { delivery: 'ok' },
-    { after: 'x' },
-    { closed: 'no' },
-  ])('refuses %j', async (body) => {
-    expect((await partner.post('list-leads', body)).status).toBe(400)
-  })
 })
