@@ -4,10 +4,9 @@ import type { Tables } from './orm.ts'
 
 /** Typed SQL, made from the entities: on the connection pool, or in a transaction. */
 export type Sql = Kysely<Tables>
-export type Em = EntityManager
 
-/** Typed SQL on the connection pool, or in the transaction that `em` is in. */
-export function sqlOf({ em }: { em: Em }): Sql {
+/** Typed SQL on the connection pool. */
+export function sqlOf({ em }: { em: EntityManager }): Sql {
   return em.getKysely<Tables>()
 }
 

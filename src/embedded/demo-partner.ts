@@ -1,8 +1,7 @@
 import { setEndpoint } from '../endpoints/switch-endpoint.ts'
 import { receivedSecrets } from '../endpoints/secrets.ts'
 import { findKeyOwner, hashOf, issueKey } from '../partners/keys.ts'
-import type { Orm } from '../database/orm.ts'
-import { type Em, type Sql, sqlOf } from '../database/sql.ts'
+import type { Sql } from '../database/sql.ts'
 import { addPartner } from '../partners/partner.ts'
 import { sealing } from '../seal.ts'
 import { generateSecret } from '../webhooks/signature.ts'
@@ -13,13 +12,12 @@ import type { DemoPartner } from './data-directory.ts'
  * endpoint that a tester has given it since, unless its key was revoked or has expired.
  */
 export async function provideDemoPartner(
-  orm: Orm,
+  sql: Sql,
   previous: DemoPartner | undefined,
   { endpointUrl, encryptionKeys }: { endpointUrl: string; encryptionKeys: readonly Buffer[] },
 ): Promise<DemoPartner> {
-  const sql = sqlOf(orm)
   const isValid = previous && !('refusal' in (await findKeyOwner(sql, hashOf(previous.key))))
-  const { partnerId, key } = isValid ? previous : await makePartner(orm.em.fork())
+  const { partnerId, key } = isValid ? previous : await makePartner(sql)
   const query = sql.selectFrom('endpoints').select('url').where('partner_id', '=', partnerId)
   const current = (await query.executeTakeFirst())?.url
   if (!isValid || current === previous.endpointUrl) {
@@ -41,7 +39,7 @@ export async function secretsOf(sql: Sql, url: string, encryptionKeys: readonly 
   return secrets.flat()
 }
 
-async function makePartner(em: Em): Promise<{ partnerId: number; key: string }> {
-  const { id } = await addPartner(em, { name: 'Demo partner', contactEmail: 'partner@example.com' })
-  return { partnerId: id, key: (await issueKey(em, id, 'sandbox')).key }
+async function makePartner(sql: Sql): Promise<{ partnerId: number; key: string }> {
+  const { id } = await addPartner(sql, { name: 'Demo partner', contact_email: 'partner@example.com' })
+  return { partnerId: id, key: (await issueKey(sql, id, 'sandbox')).key }
 }

@@ -110,14 +110,15 @@ async function prepareDatabase(
         starting,
       ])
     const orm = await connect(DATABASE_URL)
+    const sql = sqlOf(orm)
     await migrateDeployment(orm, 'sandbox')
     const { url: endpointUrl } = await startDemoEndpoint({
       // that of the previous start, because the partner's endpoint names it
       port: await freePort(previous ? Number(new URL(previous.endpointUrl).port) : 3100),
-      secretsOf: (url) => secretsOf(sqlOf(orm), url, encryptionKeys),
+      secretsOf: (url) => secretsOf(sql, url, encryptionKeys),
       print,
     })
-    const demo = await provideDemoPartner(orm, previous, { endpointUrl, encryptionKeys })
+    const demo = await provideDemoPartner(sql, previous, { endpointUrl, encryptionKeys })
     saveSettings(dataDirectory, { ...settings, demo })
     return demo
   } catch (error) {

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { defineEntity, p } from '@mikro-orm/core'
 import { sql as raw } from 'kysely'
 import { instant } from '../database/columns.ts'
-import { type Em, type Sql, sqlOf } from '../database/sql.ts'
+import type { Sql } from '../database/sql.ts'
 import type { Environment } from '../values.ts'
 
 export const ApiKey = defineEntity({
@@ -41,17 +41,15 @@ export const hashOf = (key: string) => createHash('sha256').update(key).digest('
  *
  * @returns `key` this once: only its hash is stored.
  */
-export async function issueKey(em: Em, partnerId: number, environment: Environment) {
+export async function issueKey(sql: Sql, partnerId: number, environment: Environment) {
   const secret = randomBytes(32).toString('hex')
   const key = `${PREFIXES[environment]}${secret}${checksum(secret)}`
-  const row = em.create(ApiKey, {
-    partnerId,
-    hash: hashOf(key),
-    last4: key.slice(-4),
-    createdAt: new Date(),
-  })
-  await em.flush()
-  return { id: row.id, key }
+  const { id } = await sql
+    .insertInto('api_keys')
+    .values({ partner_id: partnerId, hash: hashOf(key), last4: key.slice(-4) })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return { id, key }
 }
 
 export type KeyRefusal = 'malformed' | 'wrong_environment' | 'unknown' | 'expired' | 'revoked'
@@ -83,8 +81,7 @@ export async function findKeyOwner(sql: Sql, hash: string): Promise<KeyOwner> {
  *
  * @returns the new key, and the ids of the keys that expire.
  */
-export async function rotateKeys(em: Em, partnerId: number, environment: Environment, overlapMs: number) {
-  const sql = sqlOf({ em })
+export async function rotateKeys(sql: Sql, partnerId: number, environment: Environment, overlapMs: number) {
   await sql.selectFrom('partners').select('id').where('id', '=', partnerId).forUpdate().execute()
   const expiresAt = raw<Date>`least(expires_at, clock_timestamp() + ${overlapMs} * interval '1 millisecond')`
   const expiring = await sql
@@ -94,7 +91,7 @@ export async function rotateKeys(em: Em, partnerId: number, environment: Environ
     .where(isValidKey)
     .returning('id')
     .execute()
-  const issued = await issueKey(em, partnerId, environment)
+  const issued = await issueKey(sql, partnerId, environment)
   return { ...issued, expiring: expiring.map((row) => row.id) }
 }
 

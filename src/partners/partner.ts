@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { sql as raw } from 'kysely'
 import { instant } from '../database/columns.ts'
-import { type Em, type Sql, sqlOf } from '../database/sql.ts'
+import { inTransaction, type Sql } from '../database/sql.ts'
 
 /** A lender that refers borrowers. */
 export const Partner = defineEntity({
@@ -19,14 +19,13 @@ export const Partner = defineEntity({
 
 /** Adds a partner and its endpoint, which is paused and holds deliveries until it has a URL. */
 export async function addPartner(
-  em: Em,
-  { name, contactEmail = null }: { name: string; contactEmail?: string | null },
+  sql: Sql,
+  partner: { name: string; contact_email?: string | null },
 ): Promise<{ id: number }> {
-  return em.transactional(async (trx) => {
-    const partner = trx.create(Partner, { name, contactEmail, createdAt: new Date() })
-    await trx.flush()
-    const { id } = partner
-    await sqlOf({ em: trx })
+  return inTransaction(sql, async (trx) => {
+    const added = trx.insertInto('partners').values(partner).returning('id')
+    const { id } = await added.executeTakeFirstOrThrow()
+    await trx
       .insertInto('endpoints')
       .values({ partner_id: id, state: 'paused', paused_by: 'service', reason: 'no_endpoint' })
       .execute()

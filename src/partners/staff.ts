@@ -43,8 +43,8 @@ export async function add(
   const name = text.trim()
   if (!NAME.test(name)) throw new Refusal('A partner’s name has 1 to 100 characters and no line breaks.')
   if (contact !== null) requireEmail(contact)
-  const { id } = await context.change(async ({ em, audit }) => {
-    const partner = await addPartner(em, { name, contactEmail: contact })
+  const { id } = await context.change(async ({ sql, audit }) => {
+    const partner = await addPartner(sql, { name, contact_email: contact })
     await audit({ action: 'partner.add', partnerId: partner.id })
     return partner
   })
@@ -127,8 +127,8 @@ export function addKeyCommands(program: Command, run: Run): void {
 export async function issue(context: StaffContext, partner: number) {
   const name = await requirePartner(context.sql, partner)
   const environment = context.config.ENVIRONMENT
-  const { id, key } = await context.change(async ({ em, audit }) => {
-    const issued = await issueKey(em, partner, environment)
+  const { id, key } = await context.change(async ({ sql, audit }) => {
+    const issued = await issueKey(sql, partner, environment)
     await audit({ action: 'key.issue', partnerId: partner, detail: { key_id: issued.id } })
     return issued
   })
@@ -138,8 +138,8 @@ export async function issue(context: StaffContext, partner: number) {
 export async function rotate(context: StaffContext, partner: number, { overlap }: { overlap: number }) {
   const name = await requirePartner(context.sql, partner)
   const environment = context.config.ENVIRONMENT
-  const { id, key, expiring } = await context.change(async ({ em, audit }) => {
-    const rotated = await rotateKeys(em, partner, environment, overlap)
+  const { id, key, expiring } = await context.change(async ({ sql, audit }) => {
+    const rotated = await rotateKeys(sql, partner, environment, overlap)
     const detail = { key_id: rotated.id, expiring: rotated.expiring, overlap_seconds: overlap / 1000 }
     await audit({ action: 'key.rotate', partnerId: partner, detail })
     return rotated

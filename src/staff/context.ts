@@ -3,7 +3,7 @@ import { type ActingFrom, type AuditedAction, recordAudit } from '../audit.ts'
 import type { Config, TemporalSettings } from '../config.ts'
 import { remembered, requireDeployment } from '../database/deployment.ts'
 import { backgroundPatience, connect } from '../database/orm.ts'
-import { type Em, type Sql, sqlOf } from '../database/sql.ts'
+import { type Sql, sqlOf } from '../database/sql.ts'
 import { createResender } from '../deliveries/resends.ts'
 import { createEndpointStarter } from '../endpoints/endpoint-workflows.ts'
 import { createReferrals } from '../leads/referrals.ts'
@@ -17,7 +17,6 @@ type Actor = { name: string } & ActingFrom
 
 /** A transaction: what it writes and its audit row are committed together. */
 interface Change {
-  em: Em
   sql: Sql
   /** Notes what is done. */
   audit: (action: AuditedAction) => Promise<void>
@@ -96,10 +95,7 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     },
     /** Runs `work` in one transaction, which calls nothing but PostgreSQL. */
     change: async <Result>(work: (change: Change) => Promise<Result>): Promise<Result> =>
-      orm.em.fork().transactional(async (em) => {
-        const trx = sqlOf({ em })
-        return work({ em, sql: trx, audit: auditedIn(trx) })
-      }),
+      sql.transaction().execute((trx) => work({ sql: trx, audit: auditedIn(trx) })),
     /** Runs `work` that takes more than one transaction, between two audit rows. */
     act: <Result>(action: AuditedAction, work: () => Promise<Acted<Result>>): Promise<Result> =>
       betweenAuditRows(sql, actor, action, work),

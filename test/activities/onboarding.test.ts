@@ -31,7 +31,7 @@ describe('an onboarding mail', () => {
     mailServer.answering = Promise.resolve()
   })
 
-  const newPartner = async (name = 'First Lender') => (await addPartner(database.orm.em.fork(), { name })).id
+  const newPartner = async (name = 'First Lender') => (await addPartner(sql, { name })).id
   const newLead = (email = address, partner = partnerId, firstName = 'Ada') =>
     insertLead(sql, partner, { ...LEAD, first_name: firstName, email }, () => '{}')
   /** As one process has it. */

@@ -11,10 +11,10 @@ import { openDatabase } from '../support/open-database.ts'
 const CONTACTS = ['one@lender.example', 'two@lender.example'] as const
 
 it('tells each partner that has leads of a restore, once, and later one whose address is refused', async () => {
-  const { sql, orm, partnerId } = await openDatabase()
+  const { sql, partnerId } = await openDatabase()
   await requireDeployment(sql, 'sandbox')
-  const { id: second } = await addPartner(orm.em.fork(), { name: 'Second Lender' })
-  const { id: withoutLeads } = await addPartner(orm.em.fork(), { name: 'Third Lender' })
+  const { id: second } = await addPartner(sql, { name: 'Second Lender' })
+  const { id: withoutLeads } = await addPartner(sql, { name: 'Third Lender' })
   for (const [index, id] of [partnerId, second, withoutLeads].entries())
     await sql
       .updateTable('partners')

@@ -9,9 +9,9 @@ describe('the endpoint in the console', () => {
   const stage = useStage()
 
   it('begins without one, with a button for each way that the words name', async () => {
-    const em = stage.service.orm.em.fork()
-    const { id } = await addPartner(em, { name: 'New Lender' })
-    const { key } = await issueKey(em, id, 'sandbox')
+    const { sql } = stage.service
+    const { id } = await addPartner(sql, { name: 'New Lender' })
+    const { key } = await issueKey(sql, id, 'sandbox')
     const tab = await openTab(stage.browser)
     await tab.goto(`${stage.url}#key=${key}`)
     await tab.getByRole('heading', { name: 'No leads yet' }).waitFor()

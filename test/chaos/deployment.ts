@@ -85,7 +85,6 @@ export async function deploy(clock: boolean, onEnd: (process: string, reason: st
     postgres,
   }
   return {
-    orm,
     sql: sqlOf(orm),
     client: new Client({ connection }),
     encryptionKey,

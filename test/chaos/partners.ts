@@ -21,7 +21,7 @@ export interface ChaosPartner extends TestPartner {
  * @param journal gets every request that comes to any of them.
  */
 export async function addPartners(
-  { orm, encryptionKey }: Pick<Deployment, 'orm' | 'encryptionKey'>,
+  { sql, encryptionKey }: Pick<Deployment, 'sql' | 'encryptionKey'>,
   seed: number,
   journal: WebhookRequest[],
 ) {
@@ -29,7 +29,7 @@ export async function addPartners(
   const random = randomOf(seed, 'endpoints')
   const conditions = { healed: false, slow: false }
   for (const character of characters) {
-    const partner = { ...(await addPartnerWithEndpoint(orm, encryptionKey)), character }
+    const partner = { ...(await addPartnerWithEndpoint(sql, encryptionKey)), character }
     partner.endpoint.answer = (arrival, response) => {
       const isFlaky = character === 'flaky' && !conditions.healed
       const fate = isFlaky ? fateOf(random) : { status: 200, afterMs: 0 }

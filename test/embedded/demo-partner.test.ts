@@ -1,6 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
-import type { Orm } from '../../src/database/orm.ts'
 import type { Sql } from '../../src/database/sql.ts'
 import { revokeKey } from '../../src/partners/keys.ts'
 import type { DemoPartner } from '../../src/embedded/data-directory.ts'
@@ -11,12 +10,11 @@ import { testKeys } from '../support/test-keys.ts'
 const endpointUrl = 'http://127.0.0.1:3100/webhooks'
 
 describe('the demo partner', () => {
-  let orm: Orm
   let sql: Sql
   let first: DemoPartner
 
   beforeAll(async () => {
-    ;({ orm, sql } = await openDatabase())
+    ;({ sql } = await openDatabase())
   })
 
   beforeEach(async () => {
@@ -24,7 +22,7 @@ describe('the demo partner', () => {
   })
 
   const provide = (previous: DemoPartner | undefined, url = endpointUrl) =>
-    provideDemoPartner(orm, previous, { endpointUrl: url, encryptionKeys: testKeys })
+    provideDemoPartner(sql, previous, { endpointUrl: url, encryptionKeys: testKeys })
 
   const urlOf = async ({ partnerId }: DemoPartner) =>
     (await sql.selectFrom('endpoints').select('url').where('partner_id', '=', partnerId).executeTakeFirst())

@@ -33,7 +33,7 @@ describe('staff find', () => {
   })
 
   beforeEach(async () => {
-    ;({ id: partner } = await addPartner(database.orm.em.fork(), { name: 'First Lender' }))
+    ;({ id: partner } = await addPartner(database.sql, { name: 'First Lender' }))
   })
 
   const lead = (fields: { email?: string; partner_lead_id?: string | null } = {}, keys = [key]) =>

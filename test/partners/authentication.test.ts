@@ -93,7 +93,7 @@ describe('authentication', () => {
     async (environment) => {
       const here = await prepareApi({ environment })
       const there = environment === 'sandbox' ? 'production' : 'sandbox'
-      const { key } = await issueKey(here.orm.em.fork(), (await here.addPartner()).id, there)
+      const { key } = await issueKey(here.sql, (await here.addPartner()).id, there)
       const { status, body } = await here.send({
         method: 'GET',
         url: '/v1/ping',

@@ -8,7 +8,7 @@ import { newUuid } from '../../src/values.ts'
 import { removeOldActivity } from '../../activities/remove-old.ts'
 import { retentionDays } from '../../src/config.ts'
 import { requireDeployment } from '../../src/database/deployment.ts'
-import { connect, type Orm } from '../../src/database/orm.ts'
+import { connect } from '../../src/database/orm.ts'
 import { type Sql, sqlOf } from '../../src/database/sql.ts'
 import { addPartner } from '../../src/partners/partner.ts'
 import { removeOld, type RetainedName, retained, retainedNames } from '../../src/privacy/retention.ts'
@@ -24,7 +24,6 @@ import { LEAD } from '../support/leads.ts'
 const DAY_MS = 86_400_000
 
 describe('retention', () => {
-  let owner: Orm
   let sql: Sql
   let ownerSql: Sql
   let url: string
@@ -34,7 +33,7 @@ describe('retention', () => {
   beforeAll(async () => {
     const database = await freshDatabase()
     url = database.serviceUrl
-    owner = await connect(database.url)
+    const owner = await connect(database.url)
     const service = await connect(url)
     atEnd(async () => {
       await Promise.all([owner.close(), service.close()])
@@ -48,7 +47,7 @@ describe('retention', () => {
   beforeEach(async () => {
     await raw`truncate leads, attempts, idempotency_keys, notices,
       endpoint_secrets restart identity cascade`.execute(ownerSql)
-    ;({ id: partnerId } = await addPartner(owner.em.fork(), { name: 'First Lender' }))
+    ;({ id: partnerId } = await addPartner(ownerSql, { name: 'First Lender' }))
   })
 
   const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS)

@@ -12,6 +12,7 @@ export async function openDatabase(): Promise<{ orm: Orm; sql: Sql; url: string;
     await orm.close()
     await database.drop()
   })
-  const { id: partnerId } = await addPartner(orm.em.fork(), { name: 'First Lender' })
-  return { orm, sql: sqlOf(orm), url: database.url, partnerId }
+  const sql = sqlOf(orm)
+  const { id: partnerId } = await addPartner(sql, { name: 'First Lender' })
+  return { orm, sql, url: database.url, partnerId }
 }

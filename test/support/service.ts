@@ -4,8 +4,8 @@ import { requireDeployment } from '../../src/database/deployment.ts'
 import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
 import { lackingKeys, sealing } from '../../src/seal.ts'
 import { issueKey } from '../../src/partners/keys.ts'
-import { connect, type Orm } from '../../src/database/orm.ts'
-import { sqlOf } from '../../src/database/sql.ts'
+import { connect } from '../../src/database/orm.ts'
+import { type Sql, sqlOf } from '../../src/database/sql.ts'
 import { addPartner } from '../../src/partners/partner.ts'
 import { createReferrals } from '../../src/leads/referrals.ts'
 import { ensureSearchAttributes } from '../../src/temporal/search-attributes.ts'
@@ -75,7 +75,6 @@ export async function joinService({ environment, ownerUrl }: ServiceFacts) {
     encryptionKeys: [encryptionKey],
     ownerUrl,
     sql,
-    orm,
     client,
     namespace,
     referrals: createReferrals({ client, sql, callLimitMs: CALL_LIMIT_MS }),
@@ -86,7 +85,7 @@ export async function joinService({ environment, ownerUrl }: ServiceFacts) {
       startProcess('src/server.ts', { ...environment, ...settings }),
     startWorkerProcess: (settings: Record<string, string> = {}) =>
       startProcess('src/worker.ts', { ...environment, ...settings }),
-    addPartner: () => addPartnerWithEndpoint(orm, encryptionKey),
+    addPartner: () => addPartnerWithEndpoint(sql, encryptionKey),
   }
 }
 
@@ -108,18 +107,17 @@ export interface TestPartner {
 }
 
 /** A partner with a key, whose endpoint is up. */
-export async function addPartnerWithEndpoint(orm: Orm, encryptionKey: Buffer): Promise<TestPartner> {
-  const em = orm.em.fork()
-  const { id } = await addPartner(em, { name: 'First Lender' })
-  const { key } = await issueKey(em, id, 'sandbox')
+export async function addPartnerWithEndpoint(sql: Sql, encryptionKey: Buffer): Promise<TestPartner> {
+  const { id } = await addPartner(sql, { name: 'First Lender' })
+  const { key } = await issueKey(sql, id, 'sandbox')
   const endpoint = await startPartnerEndpoint()
   endpoint.secret = generateSecret()
   // as the process that stores its secret
-  await lackingKeys(sqlOf(orm), [encryptionKey])
+  await lackingKeys(sql, [encryptionKey])
   const secret = sealing(endpoint.secret, [encryptionKey])
-  await setEndpoint(sqlOf(orm), id, { url: endpoint.url, secret })
+  await setEndpoint(sql, id, { url: endpoint.url, secret })
   // nothing waits yet, so no lead is to be woken
-  await putEndpoints(sqlOf(orm), 'active', { partnerId: id })
+  await putEndpoints(sql, 'active', { partnerId: id })
   return { id, key, endpoint }
 }
 
