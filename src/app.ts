@@ -42,7 +42,7 @@ import { testEndpoint } from './endpoints/test-endpoint.ts'
 import { updatePartnerInfo } from './leads/update-partner-info.ts'
 import { IDLE_IN_TRANSACTION_MS, type Patience } from './database/orm.ts'
 import { webhooks } from './leads/webhook-reference.ts'
-import { webhookBody, type WebhookFacts } from './webhooks/body.ts'
+import { webhookBody } from './webhooks/body.ts'
 import type { ObserveRequest } from './observe/process-metrics.ts'
 
 /** What the process gives the API: what its routes work with, and what its server needs. */
@@ -52,8 +52,8 @@ export interface AppDependencies
     ErasureDependencies,
     Pick<SandboxOptions, 'sandbox'>,
     Omit<RouteDependencies, 'webhookBody'> {
-  /** Whether the database is migrated, can be decrypted and belongs to this deployment. Until then, nothing is served from it. */
-  isDatabaseReady: () => Promise<boolean>
+  /** Resolves once the database is migrated, can be decrypted and belongs to this deployment. Until then, nothing is served from it. */
+  requireRecord: () => Promise<unknown>
   log: Logger
   observeRequest: ObserveRequest
   /** Requests per minute for each partner, and for each address without a key; 0 means no limit. */
@@ -100,7 +100,7 @@ const routesWithKey: (FastifyPluginAsyncZod<Options> | FastifyPluginAsync<Option
 
 /** The API, with the one list of its plugins. It does not listen yet. */
 export async function buildApp(dependencies: AppDependencies): Promise<FastifyInstance> {
-  const { environment, sql, isDatabaseReady, log, tls, rateLimit: perMinute } = dependencies
+  const { environment, sql, requireRecord, log, tls, rateLimit: perMinute } = dependencies
   const limits = { ...connectionLimits, ...dependencies.limits }
   const isProxy = proxiesOf(dependencies.trustProxy)
   const app = createHttpServer({ log, limits, tls, isProxy })
@@ -113,13 +113,10 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   await limitRates(app, perMinute)
   answerFailures(app)
   acceptJson(app)
-  authenticateKeys(app, { sql, environment, isDatabaseReady })
+  authenticateKeys(app, { sql, environment, requireRecord })
   await describeApi(app, environment, webhooks)
   if (environment === 'sandbox') await app.register(consolePage)
-  const options = {
-    ...dependencies,
-    webhookBody: (facts: WebhookFacts) => webhookBody({ ...facts, environment }),
-  }
+  const options = { ...dependencies, webhookBody: webhookBody(environment) }
   await app.register(
     async (v1) => {
       await v1.register(ping, options)

@@ -7,25 +7,18 @@ import type { Logger } from 'pino'
 import { retryFor } from '../activities/activity-context.ts'
 import { apiPatience, buildApp } from './app.ts'
 import { type Build, clientCertificate, type Config, type TemporalSettings } from './config.ts'
-import { remembered, requireDeployment } from './database/deployment.ts'
+import { remembered } from './database/deployment.ts'
 import { connect } from './database/orm.ts'
-import {
-  databaseRemedy,
-  findDatabaseFault,
-  requireServiceLogin,
-  watchReadiness,
-} from './database/readiness.ts'
-import { otherSchema } from './database/schema.ts'
+import { databaseRemedy, findDatabaseFault, requireOwnRecord } from './database/readiness.ts'
 import { sqlOf } from './database/sql.ts'
 import { createResender } from './deliveries/resends.ts'
 import { createEndpointStarter, createPing } from './endpoints/endpoint-workflows.ts'
-import { fail, failIfOtherEnvironment, reasonOf } from './fail.ts'
+import { fail, reasonOf } from './fail.ts'
 import { createReferrals } from './leads/referrals.ts'
 import { boundedStarts, STARTS_IN_FLIGHT } from './leads/sweep-starts.ts'
 import { startHealthServer } from './observe/health.ts'
 import { createApiMetrics, registerProcess } from './observe/process-metrics.ts'
 import { createSandbox } from './sandbox/routes.ts'
-import { lackingKeys } from './seal.ts'
 import { unreachable } from './temporal/away.ts'
 import { createTemporalClient, reachTemporal } from './temporal/client.ts'
 import { referralId } from './temporal/names.ts'
@@ -50,8 +43,8 @@ const MOST_CONNECTIONS = 1000
  */
 export async function runApi({ config, temporal, build, log }: ApiSettings) {
   const { ENVIRONMENT: environment, ENCRYPTION_KEY: encryptionKeys } = config
-  const { orm, sql, deployment, isDatabaseReady } = await openDatabase(config, log)
-  const { client, guard } = createTemporalClient(temporal, { deployment, log })
+  const { orm, sql, record } = await openDatabase(config, log)
+  const { client, guard } = createTemporalClient(temporal, { deployment: record, log })
   const referrals = createReferrals({ client, sql })
   const starts = boundedStarts(referrals, STARTS_IN_FLIGHT[environment], sayLeftToSweep(log))
   const startEndpoint = createEndpointStarter(client)
@@ -61,7 +54,7 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
     environment,
     sql,
     encryptionKeys,
-    isDatabaseReady,
+    requireRecord: record,
     log,
     observeRequest,
     erasureLog: config.ERASURE_LOG,
@@ -83,15 +76,14 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
   app.server.on('drop', countRefusedConnection)
 
   let stopping: Promise<void> | undefined
+  const findRecordFault = async () => record().then(() => undefined, databaseRemedy)
   /** Why no process can serve partners now. */
-  const findSharedFault = async () =>
-    (await isDatabaseReady().then(sayUnusable, databaseRemedy)) ?? findDatabaseFault(sql)
+  const findSharedFault = async () => (await findRecordFault()) ?? findDatabaseFault(sql)
   /**
    * Why a balancer should send this process nothing. That PostgreSQL is away is no reason once it was there: it is away for
    * all, and a partner should get our 503 with Retry-After, not an error of a balancer that has nobody left.
    */
-  const findFault = async () =>
-    stopping ? 'it is stopping' : isDatabaseReady().then(sayUnusable, databaseRemedy)
+  const findFault = async () => (stopping ? 'it is stopping' : findRecordFault())
 
   registerProcess(registry, {
     build,
@@ -131,22 +123,11 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
 async function openDatabase(config: Config<'api'>, log: Logger) {
   const orm = await connect(config.DATABASE_URL, apiPatience, { connections: config.DATABASE_POOL })
   const sql = sqlOf(orm)
-  const findRemedy = async () => {
-    await requireServiceLogin(sql, config)
-    return (await otherSchema(sql)) ?? lackingKeys(sql, config.ENCRYPTION_KEY)
-  }
-  const hasNoFault = watchReadiness(findRemedy, (remedy) => log.error(remedy))
-  const deployment = remembered(() =>
-    requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment),
-  )
-  const isDatabaseReady = async () => (await hasNoFault()) && deployment().then(() => true)
+  const record = remembered(() => requireOwnRecord(sql, config))
   const tellFault = (error: unknown) => log.warn(`partners get 503: ${databaseRemedy(error)}`)
-  await isDatabaseReady().catch(() => void retryFor(isDatabaseReady, START_MS).catch(tellFault))
-  return { orm, sql, deployment, isDatabaseReady }
+  await record().catch(() => void retryFor(record, START_MS).catch(tellFault))
+  return { orm, sql, record }
 }
-
-const sayUnusable = (isUsable: boolean) =>
-  isUsable ? undefined : 'a migration or a key is missing: see the log'
 
 const sayLeftToSweep = (log: Logger) => (err: unknown, leadId: number) => {
   // logged once, not for each lead

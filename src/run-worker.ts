@@ -6,23 +6,20 @@ import { retryFor } from '../activities/activity-context.ts'
 import { createActivities } from '../activities/index.ts'
 import { ownLeadOnly } from '../activities/lead-record.ts'
 import { type Build, clientCertificate, type Config, type TemporalSettings } from './config.ts'
-import { requireDeployment } from './database/deployment.ts'
 import { connect, workerPatience } from './database/orm.ts'
-import { databaseRemedy, findDatabaseFault, requireServiceLogin } from './database/readiness.ts'
-import { otherSchema } from './database/schema.ts'
-import { type Sql, sqlOf } from './database/sql.ts'
+import { databaseRemedy, findDatabaseFault, requireOwnRecord } from './database/readiness.ts'
+import { sqlOf } from './database/sql.ts'
 import { readBacklog } from './deliveries/backlog.ts'
-import { fail, failIfOtherEnvironment, reasonOf } from './fail.ts'
+import { fail, reasonOf } from './fail.ts'
 import { createReferrals } from './leads/referrals.ts'
 import { STARTS_IN_FLIGHT, sweepStarts } from './leads/sweep-starts.ts'
 import { startHealthServer } from './observe/health.ts'
-import { registerProcess, registerUp } from './observe/process-metrics.ts'
+import { isUp, registerGauge, registerProcess } from './observe/process-metrics.ts'
 import { countedFailures, createWorkerMetrics, registerBacklog } from './observe/worker-metrics.ts'
-import { lackingKeys } from './seal.ts'
+import { SealError } from './seal.ts'
 import { isPolling, unreachable } from './temporal/away.ts'
 import { createTemporalClient, reachTemporal } from './temporal/client.ts'
 import { TASK_QUEUE } from './temporal/names.ts'
-import { OtherDeployment, watchNamespace } from './temporal/namespace-guard.ts'
 import { keepSchedules, schedules } from './temporal/schedules.ts'
 import { missingSearchAttributes } from './temporal/search-attributes.ts'
 import { deliveriesWorkerOptions, scoresWorkerOptions, workerOptions } from './temporal/worker-options.ts'
@@ -47,7 +44,7 @@ export async function runWorker({ config, temporal, build, log }: WorkerSettings
   // the longest part of the start; it needs no connection, and meanwhile the servers may become ready
   const bundle = await workflowBundle()
   const servers = await connectToServers(config, temporal, log)
-  const { client, sql, guard, connection, orm } = servers
+  const { client, sql, connection, orm } = servers
   const { registry, observe } = createWorkerMetrics(log)
   const referrals = createReferrals({ client, sql })
   const work = createActivities({ config, log, referrals, observe, ...servers })
@@ -64,9 +61,6 @@ export async function runWorker({ config, temporal, build, log }: WorkerSettings
     await create({ ...deliveriesWorkerOptions(config), activities: deliveryActivities }),
     await create({ ...scoresWorkerOptions(config), activities: scoreActivities }),
   ]
-  const shutDown = () => {
-    for (const each of workers) if (each.getState() === 'RUNNING') each.shutdown()
-  }
 
   // before the first end, that of its start
   for (const schedule of Object.keys(schedules)) observe.scheduleEnded(schedule)
@@ -80,20 +74,14 @@ export async function runWorker({ config, temporal, build, log }: WorkerSettings
   registerBacklog(registry, () => readBacklog(sql))
   const findFault = () => findPollingFault(client, main)
   const findSharedFault = async () => (await findFault()) ?? findDatabaseFault(sql)
-  registerUp(registry, 'referrals_worker_ready', 'Whether this worker polls', findFault)
+  registerGauge(registry, 'referrals_worker_ready', 'Whether this worker polls', isUp(findFault))
   const health = await startHealthServer(config, { findFault, findSharedFault, registry })
 
   const stopping = new AbortController()
   const { signal } = stopping
-  // the guard has logged why
-  const onLost = () => {
-    process.exitCode = 1
-    shutDown()
-  }
   const beside = [
     sweepStarts({ log, sql, referrals, inFlight: STARTS_IN_FLIGHT[config.ENVIRONMENT], signal }),
     keepSchedules(client, { log, signal }),
-    watchNamespace(guard, { signal, onLost }),
   ]
   const running = Promise.all(workers.map((worker) => worker.run())).catch((error: unknown) =>
     fail(`The worker cannot continue: ${reasonOf(error)}`),
@@ -111,7 +99,7 @@ export async function runWorker({ config, temporal, build, log }: WorkerSettings
   const stop = () => {
     if (main.getState() !== 'RUNNING') return
     log.info('worker is stopping')
-    shutDown()
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
   }
   return { metricsPort: health.port, ready, ended: running.then(close), stop }
 }
@@ -128,25 +116,30 @@ async function connectToServers(config: Config<'worker'>, temporal: TemporalSett
   )
   const orm = await connect(config.DATABASE_URL, workerPatience, { connections: config.DATABASE_POOL })
   const sql = sqlOf(orm)
-  const deploymentId = await retryFor(() => requireRecord(sql, config), patienceMs).catch((error: unknown) =>
-    fail(error instanceof OtherSchema ? error.message : databaseRemedy(error)),
+  const record = () =>
+    requireOwnRecord(sql, config).catch((error: unknown) => {
+      // no waiting adds a key to this process
+      if (error instanceof SealError) fail(error.message)
+      throw error
+    })
+  const deploymentId = await retryFor(record, patienceMs).catch((error: unknown) =>
+    fail(databaseRemedy(error)),
   )
-  const { client, guard } = createTemporalClient(temporal, { deployment: async () => deploymentId, log })
+  const deployment = async () => deploymentId
+  // a worker would end the workflows of another deployment’s leads, so it ends itself
+  const { client, guard } = createTemporalClient(temporal, { deployment, log, onOther: fail })
   const { namespace } = temporal
   const setUp = 'Run npm run setup-temporal, or set TEMPORAL_NAMESPACE'
   const requireNamespace = async () => {
     const missing = (await missingSearchAttributes(client.connection, namespace)).join(', ')
     if (missing !== '') fail(`Temporal’s namespace ${namespace} has no search attribute ${missing}. ${setUp}`)
-    await guard().catch((error: unknown) => {
-      if (error instanceof OtherDeployment) fail(error.message)
-      throw error
-    })
+    await guard()
   }
   // on a busy machine, Temporal may take longer than one call waits
   await retryFor(requireNamespace, patienceMs).catch((error: unknown) =>
     fail(`Temporal’s namespace ${namespace} cannot be used: ${reasonOf(error)}. ${setUp}`),
   )
-  return { connection, orm, sql, client, guard, deploymentId }
+  return { connection, orm, sql, client, deploymentId }
 }
 
 /** Without TLS, Temporal is nearby: compression costs more than it saves. */
@@ -155,19 +148,6 @@ const connectNative = ({ connectionOptions }: TemporalSettings) =>
     ...connectionOptions,
     ...(!connectionOptions.tls && { grpcCompression: { codec: 'none' } }),
   })
-
-class OtherSchema extends Error {}
-
-/** @returns the deployment's id. */
-async function requireRecord(sql: Sql, config: Config<'worker'>): Promise<string> {
-  await requireServiceLogin(sql, config)
-  const remedy = await otherSchema(sql)
-  if (remedy !== undefined) throw new OtherSchema(remedy)
-  const id = await requireDeployment(sql, config.ENVIRONMENT).catch(failIfOtherEnvironment)
-  const missingKey = await lackingKeys(sql, config.ENCRYPTION_KEY)
-  if (missingKey !== undefined) fail(missingKey)
-  return id
-}
 
 /** Why a worker gets no work: running is not enough. That PostgreSQL is away is no reason, as it is for all workers. */
 async function findPollingFault(client: Client, worker: Worker): Promise<string | undefined> {

@@ -136,7 +136,6 @@ export const EncryptionKey = defineEntity({
   properties: {
     /** As in the values: the first eight digits of the key's SHA-256. */
     id: p.text().primary(),
-    firstUsedAt: instant().defaultRaw('clock_timestamp()'),
     /** Since when no value is under it. */
     retiredAt: instant().nullable(),
   },

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { defineEntity, p } from '@mikro-orm/core'
 import { sql as raw } from 'kysely'
 import { type Environment } from '../values.ts'
-import { instant } from './columns.ts'
 import type { Sql } from './sql.ts'
 
 /** Whose record this database holds: its one row is made once and stays. */
@@ -12,7 +11,6 @@ export const Deployment = defineEntity({
   properties: {
     id: p.uuid().primary(),
     environment: p.text().$type<Environment>(),
-    createdAt: instant().defaultRaw('now()'),
     /** In seconds since 2026; staff raise it after PostgreSQL came back with less than it had. */
     epoch: p.integer(),
   },
@@ -30,15 +28,14 @@ export class OtherEnvironment extends Error {
   }
 }
 
-export const findDeployment = (sql: Sql) => sql.selectFrom('deployment').select(['id', 'environment'])
-
 /**
  * The id of the deployment that the database belongs to. The first program that asks sets its environment, forever.
  *
  * @throws {OtherEnvironment} when it is one of the other environment.
  */
 export async function requireDeployment(sql: Sql, environment: Environment): Promise<string> {
-  let stored = await findDeployment(sql).executeTakeFirst()
+  const find = sql.selectFrom('deployment').select(['id', 'environment'])
+  let stored = await find.executeTakeFirst()
   if (stored === undefined) {
     // if several programs do this at once, one of them wins
     await sql
@@ -46,24 +43,20 @@ export async function requireDeployment(sql: Sql, environment: Environment): Pro
       .values({ id: randomUUID(), environment, epoch: secondsSince2026 })
       .onConflict((conflict) => conflict.doNothing())
       .execute()
-    stored = await findDeployment(sql).executeTakeFirstOrThrow()
+    stored = await find.executeTakeFirstOrThrow()
   }
   if (stored.environment !== environment) throw new OtherEnvironment(stored.environment, environment)
   return stored.id
 }
 
-/** Caches the first result of `require` that `isFinal`; of a failure, nothing. Concurrent calls share one request. */
-export function remembered<Result>(
-  require: () => Promise<Result>,
-  isFinal: (result: Result) => boolean = () => true,
-): () => Promise<Result> {
+/** Caches the first result of `require`, and no failure. Concurrent calls share one request. */
+export function remembered<Result>(require: () => Promise<Result>): () => Promise<Result> {
   let known: Promise<Result> | undefined
-  const forget = () => (known = undefined)
   return () => {
-    if (known === undefined) {
-      known = require()
-      known.then((result) => isFinal(result) || forget(), forget)
-    }
+    known ??= require().catch((error: unknown) => {
+      known = undefined
+      throw error
+    })
     return known
   }
 }

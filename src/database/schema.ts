@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { sql as raw } from 'kysely'
 import type { Environment } from '../values.ts'
-import { findDeployment, requireDeployment } from './deployment.ts'
+import { requireDeployment } from './deployment.ts'
 import { codeOf, isDenied } from './errors.ts'
 import { connect, type Orm, type Patience } from './orm.ts'
 import { reachDatabase, type Sql, sqlOf, takeLock } from './sql.ts'
@@ -53,9 +53,7 @@ export async function migrate(orm: Orm): Promise<number> {
  */
 export async function migrateDeployment(orm: Orm, environment: Environment): Promise<number> {
   const sql = sqlOf(orm)
-  const isMade =
-    (await exists(sql, 'deployment')) && (await findDeployment(sql).executeTakeFirst()) !== undefined
-  if (isMade) await requireDeployment(sql, environment)
+  if (await exists(sql, 'deployment')) await requireDeployment(sql, environment)
   const applied = await migrate(orm)
   await requireDeployment(sql, environment)
   return applied

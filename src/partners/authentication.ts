@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { Sql } from '../database/sql.ts'
-import { ApiError, unavailable } from '../http/errors.ts'
+import { ApiError } from '../http/errors.ts'
 import { type Environment, MINUTE_MS } from '../values.ts'
 import { findKeyOwner, hashOf, type KeyOwner, refuseKey } from './keys.ts'
 
@@ -25,7 +25,8 @@ declare module 'fastify' {
 interface Options {
   sql: Sql
   environment: Environment
-  isDatabaseReady: () => Promise<boolean>
+  /** Rejects while the database cannot be used. */
+  requireRecord: () => Promise<unknown>
 }
 
 // RFC 9110, 11.1: the scheme is case-insensitive
@@ -35,17 +36,14 @@ export const CACHE_MS = 1000
 const CACHED_KEYS = 10_000
 
 /** Checks API keys. All refused requests get the same response, but for a key of the other environment. */
-export function authenticateKeys(app: FastifyInstance, { sql, environment, isDatabaseReady }: Options): void {
-  const lru = <Key extends string | number, Value extends object | true>(ttl: number) =>
-    new LRUCache<Key, Value>({ max: CACHED_KEYS, ttl, ttlResolution: 0 })
-  const owners = lru<string, Promise<KeyOwner>>(CACHE_MS)
-  /** Keys that worked a short time ago are looked up even while their address has used up its refusals. */
-  const recent = lru<string, true>(10 * MINUTE_MS)
-  const touched = lru<number, true>(MINUTE_MS)
+export function authenticateKeys(app: FastifyInstance, { sql, environment, requireRecord }: Options): void {
+  const bounds = { max: CACHED_KEYS, ttlResolution: 0 }
+  const owners = new LRUCache<string, Promise<KeyOwner>>({ ...bounds, ttl: CACHE_MS })
+  const touched = new LRUCache<number, true>({ ...bounds, ttl: MINUTE_MS })
 
   // routes query the database only after this
   async function find(hash: string): Promise<KeyOwner> {
-    if (!(await isDatabaseReady())) throw unavailable()
+    await requireRecord()
     return findKeyOwner(sql, hash)
   }
 
@@ -70,7 +68,7 @@ export function authenticateKeys(app: FastifyInstance, { sql, environment, isDat
   /** The reason is only in the log, but for what the sender knows already. */
   async function refused(request: FastifyRequest, reason: string): Promise<ApiError> {
     request.refusal = reason
-    await app.limitRefusals(request)
+    await app.limitAddress(request)
     const message =
       reason === 'wrong_environment'
         ? `Authentication failed: this is the ${environment} environment, and the key belongs to the other one.`
@@ -80,11 +78,7 @@ export function authenticateKeys(app: FastifyInstance, { sql, environment, isDat
 
   async function lookUp(request: FastifyRequest, hash: string) {
     const owner = await ownerOf(hash)
-    if ('refusal' in owner) {
-      recent.delete(hash)
-      throw await refused(request, owner.refusal)
-    }
-    recent.set(hash, true)
+    if ('refusal' in owner) throw await refused(request, owner.refusal)
     request.acceptedKey = { hash, at: performance.now() }
     return owner
   }
@@ -99,9 +93,7 @@ export function authenticateKeys(app: FastifyInstance, { sql, environment, isDat
     if (key === undefined) throw await refused(request, 'wrong_scheme')
     const fault = refuseKey(key, environment)
     if (fault !== undefined) throw await refused(request, fault)
-    const hash = hashOf(key)
-    if (!recent.has(hash)) await app.limitLookups(request)
-    const { partnerId, keyId } = await lookUp(request, hash)
+    const { partnerId, keyId } = await lookUp(request, hashOf(key))
     request.partnerId = partnerId
     request.keyId = keyId
     touch(keyId)

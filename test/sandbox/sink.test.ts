@@ -3,9 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { Webhook } from 'standardwebhooks'
 import { pauseEndpoint } from '../support/endpoint-states.ts'
-import { sandboxOf } from '../support/sandbox/api.ts'
 import { until } from '../support/until.ts'
-import { type Api, type ApiPartner, prepareApi } from '../support/api.ts'
+import { type Api, type ApiPartner, prepareApi, sandboxWithoutTemporal } from '../support/api.ts'
 
 interface Arrival {
   webhook_id: string
@@ -116,7 +115,7 @@ describe('what arrives at a sink', () => {
   })
 
   it('is nothing in a sandbox without a sink', async () => {
-    const without = await prepareApi({ sandbox: { ...sandboxOf(), sinkBase: undefined } })
+    const without = await prepareApi({ sandbox: { ...sandboxWithoutTemporal, sinkBase: undefined } })
     const other = await without.addPartner()
     expect((await other.post('sandbox/use-sink', {})).status).toBe(404)
   })

@@ -3,23 +3,20 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import type { KyselyPlugin } from 'kysely'
 import { apiPatience, buildApp } from '../../src/app.ts'
 import type { ConnectionLimits } from '../../src/http/http-server.ts'
-import { remembered, requireDeployment } from '../../src/database/deployment.ts'
+import { remembered } from '../../src/database/deployment.ts'
 import { issueKey } from '../../src/partners/keys.ts'
-import { lackingKeys } from '../../src/seal.ts'
 import { connect } from '../../src/database/orm.ts'
-import { sqlOf } from '../../src/database/sql.ts'
+import { type Sql, sqlOf } from '../../src/database/sql.ts'
 import { addPartner } from '../../src/partners/partner.ts'
-import { watchReadiness } from '../../src/database/readiness.ts'
+import { requireRecord } from '../../src/database/readiness.ts'
 import { recordClosing } from '../../src/leads/close-lead.ts'
-import { otherSchema } from '../../src/database/schema.ts'
 import type { ReferralState } from '../../src/leads/referral-state.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'
 import type { Resender } from '../../src/deliveries/resends.ts'
 import type { EndpointSettings } from '../../src/endpoints/own-endpoint.ts'
-import { sandboxOf } from './sandbox/api.ts'
-import { selfServiceOf } from './self-service/api.ts'
+import type { SandboxDependencies } from '../../src/sandbox/routes.ts'
 import { testKeys } from './test-keys.ts'
 
 interface ApiOptions {
@@ -31,7 +28,7 @@ interface ApiOptions {
   encryptionKeys?: readonly Buffer[]
   /** What becomes of the rows that PostgreSQL answers, before the API has them. */
   changeRows?: KyselyPlugin
-  sandbox?: ReturnType<typeof sandboxOf>
+  sandbox?: SandboxDependencies
   endpointRequests?: EndpointSettings['endpointRequests']
   resendWebhook?: Resender['resend']
   /** Maps the database's URL to the one to connect to, for example a proxy's. */
@@ -45,6 +42,19 @@ export const borrower = {
   phone: '+1 555-0100',
 }
 
+/** What becomes of a request cannot be known. */
+export const sandboxWithoutTemporal: SandboxDependencies = {
+  referrals: {
+    update: (async (_: number, { name }: { name: string }, [{ events }]: [{ events: object[] }]) =>
+      name === 'simulate'
+        ? events.map(() => ({ outcome: 'accepted', event_id: null }))
+        : { happened: [], stopped: null }) as unknown as SandboxDependencies['referrals']['update'],
+  },
+  reachTemporal: async () => {},
+  isMoving: async () => false,
+  sinkBase: () => 'http://127.0.0.1:1/v1',
+}
+
 /** The API on its own database, which is dropped after the file's tests. The log is kept in memory. */
 export async function prepareApi({
   environment = 'sandbox',
@@ -52,7 +62,6 @@ export async function prepareApi({
   through = String,
   encryptionKeys = testKeys,
   changeRows,
-  sandbox,
   ...more
 }: ApiOptions = {}) {
   const database = await freshDatabase()
@@ -64,13 +73,10 @@ export async function prepareApi({
   /** Workflows that would be started for an endpoint. */
   const requested: string[] = []
   const log = createLogger('trace', 'api', { destination: { write: (line) => void logged.push(line) } })
-  const findFault = async () => (await otherSchema(sql)) ?? lackingKeys(sql, encryptionKeys)
-  const hasNoFault = watchReadiness(findFault, (remedy) => void logged.push(remedy))
-  const deployment = remembered(() => requireDeployment(sql, environment))
   const app = await buildApp({
     environment,
     sql,
-    isDatabaseReady: async () => (await hasNoFault()) && deployment().then(() => true),
+    requireRecord: remembered(() => requireRecord(sql, environment, encryptionKeys)),
     log,
     startReferral: (state) => void started.push(state),
     resendWebhook: async ({ event_id: eventId }) => {
@@ -83,9 +89,16 @@ export async function prepareApi({
     encryptionKeys,
     observeRequest: () => {},
     rateLimit,
-    // by room
-    ...selfServiceOf(requested),
-    sandbox: sandbox ?? sandboxOf(),
+    endpointRequests: {
+      certify: async (partnerId) => void requested.push(`certify ${partnerId}`),
+      async ping(partnerId) {
+        requested.push(`ping ${partnerId}`)
+        const webhook_id = 'ping_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e'
+        return { webhook_id, ok: true, status: 200, duration_ms: 5, error_code: null, hint: null }
+      },
+    },
+    allowPrivateNetwork: false,
+    sandbox: sandboxWithoutTemporal,
     ...more,
   })
   await app.ready()
@@ -94,18 +107,16 @@ export async function prepareApi({
     await orm.close()
     await database.drop()
   })
-  const partner = async () => addPartnerOf(app, orm.em.fork(), environment)
+  const partner = async () => addPartnerOf(app, sqlOf(orm), environment)
   return { app, orm, sql, logged, started, resent, requested, addPartner: partner, ...callsOf(app) }
 }
 
 export type Api = Awaited<ReturnType<typeof prepareApi>>
 export type ApiPartner = Awaited<ReturnType<Api['addPartner']>>
 
-type Em = Parameters<typeof addPartner>[0]
-
-async function addPartnerOf(app: FastifyInstance, em: Em, environment: 'sandbox' | 'production') {
-  const { id } = await addPartner(em, { name: 'First Lender' })
-  const { key, id: keyId } = await issueKey(em, id, environment)
+async function addPartnerOf(app: FastifyInstance, sql: Sql, environment: 'sandbox' | 'production') {
+  const { id } = await addPartner(sql, { name: 'First Lender' })
+  const { key, id: keyId } = await issueKey(sql, id, environment)
   return { id, key, keyId, ...callsOf(app, { authorization: `Service-Key ${key}` }) }
 }
 

@@ -252,7 +252,6 @@ export const record = `
 create table deployment (
   id uuid primary key,
   environment text not null check (environment in ('sandbox', 'production')),
-  created_at timestamptz not null default now(),
   epoch int not null
 );
 create unique index deployment_only_one_index on deployment ((true));
@@ -263,7 +262,6 @@ $$;
 
 create table encryption_keys (
   id text primary key,
-  first_used_at timestamptz not null default clock_timestamp(),
   retired_at timestamptz
 );
 `
