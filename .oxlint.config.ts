@@ -5,7 +5,6 @@ const entryPoints = [
   'server',
   'worker',
   'start',
-  'prepare',
   'staff',
   'migrate',
   'setup-temporal',

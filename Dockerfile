@@ -11,7 +11,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 COPY src ./src
 COPY workflows ./workflows
 COPY activities ./activities
-RUN node src/prepare.ts
+RUN node src/temporal/workflow-bundle.ts
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production NODE_OPTIONS="--require /service/src/preload.cjs"

@@ -6,7 +6,6 @@ import type { Launched } from './embedded/launch.ts'
 import { beginRun } from './embedded/run.ts'
 import { startSandbox } from './embedded/sandbox.ts'
 import { fail } from './fail.ts'
-import { OTHERS } from './temporal/names.ts'
 
 const help = `npm start -- [--fresh] [--json]
 
@@ -66,17 +65,11 @@ function adopt(launched: Launched): void {
 async function end(code: number, line: string): Promise<void> {
   if (ending) return
   ending = true
-  console.error(withRemedy(line))
+  console.error(line)
   tellOthers({})
   for (const name of ['API', 'worker', 'Temporal', 'PostgreSQL'])
     await running.find((launched) => launched.name === name)?.stop()
   process.exit(code)
-}
-
-/** What helps a deployment does not help a sandbox whose Temporal is in the data directory. */
-function withRemedy(line: string): string {
-  if (environment.TEMPORAL_ADDRESS || !line.includes(OTHERS)) return line
-  return 'The workflows in .data/ are those of another database: set DATABASE_URL to that database, or unset it if it is the one in .data/, or start over with npm start -- --fresh.'
 }
 
 function endOnSignals(): void {

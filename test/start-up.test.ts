@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { Agent, createServer, type IncomingMessage, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { json } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -12,6 +11,7 @@ import { anyPort } from './support/any-port.ts'
 import { atEnd } from './support/at-end.ts'
 import { temporaryFolder } from './support/folder.ts'
 import { LEAD, leadsOf } from './support/leads.ts'
+import { listen } from './support/listen.ts'
 import { type Entry, runToEnd, type ServiceProcess } from './support/processes.ts'
 import { holdRow } from './support/row-lock.ts'
 import { prepareService, type Service, type TestPartner } from './support/service.ts'
@@ -45,7 +45,7 @@ describe('a program is not started', () => {
         await giveNamespace(client.workflowService, namespace, 'another')
         return { TEMPORAL_NAMESPACE: namespace }
       },
-      says: /^Temporal’s namespace test-\w+ belongs to another deployment \(another\): set TEMPORAL_NAMESPACE to one of this deployment’s own, or, if that deployment is gone, run npm run setup-temporal -- --take-over\.$/,
+      says: /^Temporal’s namespace test-\w+ belongs to another deployment \(another\): set TEMPORAL_NAMESPACE to one of this deployment’s own, or, if that deployment is gone, run npm run setup-temporal -- --take-over\. For npm start, .+$/,
     },
     'while PostgreSQL is away': {
       entry: worker,
@@ -119,9 +119,8 @@ async function productionDatabase(): Promise<string> {
 
 async function usedPort(): Promise<string> {
   const server = createServer()
-  await once(server.listen(0, '127.0.0.1'), 'listening')
   atEnd(async () => void server.close())
-  return String((server.address() as AddressInfo).port)
+  return String(await listen(server))
 }
 
 function notTls() {

@@ -46,9 +46,9 @@ const WORKFLOW_TASKS = 1
 
 /**
  * Whether Temporal knows `identity` as a worker that asks for work: a process that is up and polls nothing
- * looks healthy from inside. Without an identity, any worker counts. Rejects while Temporal does not say.
+ * looks healthy from inside. Rejects while Temporal does not say.
  */
-export async function isPolling(client: Client, identity?: string): Promise<boolean> {
+export async function isPolling(client: Client, identity: string): Promise<boolean> {
   const { namespace } = client.options
   const { workflowService } = client
 
@@ -62,7 +62,7 @@ export async function isPolling(client: Client, identity?: string): Promise<bool
   const isSeenBy = async (name: string): Promise<boolean> => {
     const request = { namespace, taskQueue: { name }, taskQueueType: WORKFLOW_TASKS }
     const { pollers } = await workflowService.describeTaskQueue(request)
-    const ours = pollers.filter((poller) => identity === undefined || poller.identity === identity)
+    const ours = pollers.filter((poller) => poller.identity === identity)
     const polledAt = ours.map(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * SECOND_MS)
     return Math.max(0, ...polledAt) > Date.now() - FRESH_MS
   }

@@ -45,6 +45,3 @@ export const searchAttributes = {
 
 /** The beginning of a day, for `LastEventAt`. */
 export const dayOf = (ms: number) => new Date(Math.floor(ms / DAY_MS) * DAY_MS)
-
-/** In every refusal of another deployment's namespace: another process may have printed it as its last line. */
-export const OTHERS = 'belongs to another deployment'

@@ -1,7 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Connection, isGrpcServiceError, type WorkflowClientInterceptor } from '@temporalio/client'
 import type { Logger } from 'pino'
-import { OTHERS } from './names.ts'
 
 /** Under which name of the namespace's data its deployment is kept. */
 const OWNER = 'partner-referral-deployment'
@@ -14,7 +12,7 @@ type Service = Pick<Connection['workflowService'], 'describeNamespace' | 'update
 export class OtherDeployment extends Error {
   constructor(namespace: string, owner: string) {
     super(
-      `Temporal’s namespace ${namespace} ${OTHERS} (${owner}): set TEMPORAL_NAMESPACE to one of this deployment’s own, or, if that deployment is gone, run npm run setup-temporal -- --take-over.`,
+      `Temporal’s namespace ${namespace} belongs to another deployment (${owner}): set TEMPORAL_NAMESPACE to one of this deployment’s own, or, if that deployment is gone, run npm run setup-temporal -- --take-over. For npm start, set DATABASE_URL to its database, or unset it, or begin anew with npm start -- --fresh.`,
     )
   }
 }
@@ -65,6 +63,8 @@ export interface GuardOptions {
   /** This deployment's id; rejects while the database is away. */
   deployment: () => Promise<string>
   log?: Pick<Logger, 'warn' | 'error'>
+  /** Is called when the namespace is another deployment’s, with what to do about it. */
+  onOther?: (remedy: string) => void
   freshMs?: number
 }
 
@@ -75,7 +75,7 @@ export type NamespaceGuard = () => Promise<void>
 export function createNamespaceGuard(
   connection: Connection,
   namespace: string,
-  { deployment, log, freshMs = FRESH_MS }: GuardOptions,
+  { deployment, log, onOther, freshMs = FRESH_MS }: GuardOptions,
 ): NamespaceGuard {
   let checkedAt = Number.NEGATIVE_INFINITY
   let checking: Promise<void> | undefined
@@ -98,7 +98,10 @@ export function createNamespaceGuard(
         )
       checkedAt = performance.now()
     } catch (error) {
-      if (error instanceof OtherDeployment) tell('error', error.message)
+      if (error instanceof OtherDeployment) {
+        tell('error', error.message)
+        onOther?.(error.message)
+      }
       throw error
     }
   }
@@ -123,16 +126,4 @@ export function guardedCalls(guard: NamespaceGuard) {
   }
   const workflow: WorkflowClientInterceptor = Object.fromEntries(guardedNames.map((name) => [name, after]))
   return { workflow: [workflow], schedule: [{ create: after }] }
-}
-
-/** Calls `onLost` once the namespace has become another deployment's, unless `signal` aborts first. */
-export async function watchNamespace(
-  guard: NamespaceGuard,
-  { signal, onLost, intervalMs = FRESH_MS }: { signal: AbortSignal; onLost: () => void; intervalMs?: number },
-): Promise<void> {
-  while (!signal.aborted) {
-    const lost = await guard().catch((error: unknown) => error instanceof OtherDeployment)
-    if (lost) return onLost()
-    await delay(intervalMs, undefined, { signal }).catch(() => undefined)
-  }
 }

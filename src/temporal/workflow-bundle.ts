@@ -16,7 +16,7 @@ export async function workflowBundle(folder = cacheFolder): Promise<WorkflowBund
 }
 
 /** Bundles anew, as packages may have changed. */
-export async function bundleWorkflows(folder = cacheFolder): Promise<WorkflowBundle> {
+async function bundleWorkflows(folder = cacheFolder): Promise<WorkflowBundle> {
   const { code } = await bundleWorkflowCode({ ...bundleOptions, logger: new DefaultLogger('WARN') })
   keep(path.join(folder, 'workflows.js'), code)
   return { code }
@@ -46,3 +46,6 @@ function keep(file: string, code: string): void {
     // in a read-only container, this only costs time at the next start
   }
 }
+
+// npm runs this file at the end of every install
+if (import.meta.main) await bundleWorkflows()

@@ -1,38 +1,43 @@
 import { randomBytes } from 'node:crypto'
 import { Connection } from '@temporalio/client'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import {
-  createNamespaceGuard,
-  giveNamespace,
-  OtherDeployment,
-  watchNamespace,
-} from '../../src/temporal/namespace-guard.ts'
+import { readTemporal } from '../../src/config.ts'
+import { createTemporalClient } from '../../src/temporal/client.ts'
+import { createNamespaceGuard, giveNamespace, OtherDeployment } from '../../src/temporal/namespace-guard.ts'
+import { keepSchedules } from '../../src/temporal/schedules.ts'
 import { atEnd } from '../support/at-end.ts'
 import { registerNamespace } from '../support/namespace.ts'
 import { temporalProxy } from '../support/temporal-proxy.ts'
+import { until } from '../support/until.ts'
 
 const PERMISSION_DENIED = 7
 const UNIMPLEMENTED = 12
+const UNAVAILABLE = 14
 
 describe('the guard of a namespace', () => {
   const address = process.env.TEST_TEMPORAL_ADDRESS ?? ''
+  const namespace = `test-${randomBytes(6).toString('hex')}`
+  const said: string[] = []
+  const say = (line: unknown) => void said.push(String(line))
+  const log = { info: say, warn: say, error: say }
   let connection: Connection
-  let namespace: string
 
   const connect = async (to: string) => {
     const made = await Connection.connect({ address: to })
     atEnd(() => made.close())
     return made
   }
+  /** Temporal, where one call is answered with a status. */
+  const refusing = async (refused: string, status: number) =>
+    connect(await temporalProxy(address, async (call) => (call === refused ? status : undefined)))
+  const guardOf = (id: string, through = connection) =>
+    createNamespaceGuard(through, namespace, { deployment: async () => id, log, freshMs: 0 })
+  const give = (id: string) => giveNamespace(connection.workflowService, namespace, id)
 
   beforeAll(async () => {
     connection = await connect(address)
-    namespace = `test-${randomBytes(6).toString('hex')}`
     await registerNamespace(connection, namespace)
   })
-
-  const guardOf = (id: string, through = connection, log = { warn: () => {}, error: () => {} }) =>
-    createNamespaceGuard(through, namespace, { deployment: async () => id, log, freshMs: 0 })
 
   it('lets one of two that come at once have it', async () => {
     await Promise.allSettled([guardOf('a')(), guardOf('b')()])
@@ -41,50 +46,41 @@ describe('the guard of a namespace', () => {
     expect(looked.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
   })
 
-  it('notices when the namespace is given to another', async () => {
-    await giveNamespace(connection.workflowService, namespace, 'a')
+  it('is asked again by the worker’s schedules, which notice when the namespace is given to another', async () => {
+    await give('b')
+    const temporal = readTemporal(undefined, { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace })
+    const remedies: string[] = []
+    const onOther = (remedy: string) => void remedies.push(remedy)
+    const { client } = createTemporalClient(temporal, { deployment: async () => 'a', onOther })
     const stopping = new AbortController()
-    const lost = Promise.withResolvers<void>()
-    const guard = guardOf('a')
-    const watching = watchNamespace(guard, { signal: stopping.signal, onLost: lost.resolve, intervalMs: 10 })
-    await guard()
-    await giveNamespace(connection.workflowService, namespace, 'b')
-    await lost.promise
-    await watching
+    const keeping = keepSchedules(client, { log, signal: stopping.signal })
+    await until(async () => remedies.length > 0)
+    stopping.abort()
+    await keeping
+    await client.connection.close()
+    expect(remedies).toEqual([expect.stringContaining('belongs to another deployment (b)')])
+  })
+
+  it.each([PERMISSION_DENIED, UNIMPLEMENTED])(
+    'goes on with one warning where Temporal answers the claim with status %d',
+    async (status) => {
+      await give('')
+      said.length = 0
+      const guard = guardOf('a', await refusing('UpdateNamespace', status))
+      await guard()
+      await guard()
+      expect(said).toEqual([expect.stringContaining('does not let this service mark')])
+    },
+  )
+
+  it('is not deceived there about a namespace that others have marked', async () => {
+    await give('b')
+    const guard = guardOf('a', await refusing('UpdateNamespace', PERMISSION_DENIED))
     await expect(guard()).rejects.toThrow(OtherDeployment)
   })
 
-  it.each([
-    ['PERMISSION_DENIED', PERMISSION_DENIED],
-    ['UNIMPLEMENTED', UNIMPLEMENTED],
-  ])('goes on with one warning where Temporal answers %s to the claim', async (_, status) => {
-    await giveNamespace(connection.workflowService, namespace, '')
-    const managed = await connect(
-      await temporalProxy(address, async (call) => (call === 'UpdateNamespace' ? status : undefined)),
-    )
-    const said: string[] = []
-    const log = { warn: (line: string) => void said.push(line), error: () => {} }
-    const guard = guardOf('a', managed, log as never)
-    await guard()
-    await guard()
-    expect(said).toEqual([expect.stringContaining('does not let this service mark')])
-  })
-
-  it('is not deceived there about a namespace that others have marked', async () => {
-    await giveNamespace(connection.workflowService, namespace, 'b')
-    const managed = await connect(
-      await temporalProxy(address, async (call) =>
-        call === 'UpdateNamespace' ? PERMISSION_DENIED : undefined,
-      ),
-    )
-    await expect(guardOf('a', managed)()).rejects.toThrow(OtherDeployment)
-  })
-
   it('lets nothing through while Temporal cannot say whose it is', async () => {
-    const UNAVAILABLE = 14
-    const away = await connect(
-      await temporalProxy(address, async (call) => (call === 'DescribeNamespace' ? UNAVAILABLE : undefined)),
-    )
-    await expect(guardOf('a', away)()).rejects.toThrow(/UNAVAILABLE|DEADLINE/)
+    const guard = guardOf('a', await refusing('DescribeNamespace', UNAVAILABLE))
+    await expect(guard()).rejects.toThrow(/UNAVAILABLE|DEADLINE/)
   })
 })

@@ -1,1 +1,0 @@
-export { endSharedService as default } from './global-shared.ts'
