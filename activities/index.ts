@@ -12,7 +12,7 @@ import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
 import { scenarioOfLead } from '../src/sandbox/lead-time.ts'
 import { referralId } from '../src/temporal/names.ts'
 import { ACTIVITIES } from '../src/temporal/worker-options.ts'
-import { webhookBody, type WebhookFacts } from '../src/webhooks/body.ts'
+import { webhookBody } from '../src/webhooks/body.ts'
 import { createSender } from '../src/webhooks/send.ts'
 import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
 import { advanceClockActivity } from './advance-clock.ts'
@@ -76,7 +76,7 @@ export function createActivities({ config, log, sql, client, deploymentId, refer
     mailer: { ...mailer, send: (mail: Mail) => inPlace(() => mailer.send(mail)) },
     wakeLead: (leadId: number) => referrals.signal(leadId, wakeSignal),
     tellFailure: failureTeller(client, log),
-    webhookBody: (facts: WebhookFacts) => webhookBody({ ...facts, environment }),
+    webhookBody: webhookBody(environment),
     scoreProvider:
       scoresUrl === undefined ? mockScoreProvider : httpScoreProvider(scoresUrl, config.SCORE_PROVIDER_TOKEN),
     compareLeads: (which: Parameters<typeof compareLeads>[1]) =>

@@ -18,7 +18,6 @@ const exampleFacts = {
   createdAt: EXAMPLE_DATE,
   leadId: 1042,
   partnerLeadId: 'LOAN-2026-118',
-  environment: 'sandbox' as const,
 }
 /** By the milestone table's kinds of payload. */
 const examplePayloads = {
@@ -136,7 +135,7 @@ export const webhooks: Record<string, object> = Object.fromEntries([
   ...sent.map((eventName, index) => {
     const { meaning, payload } = milestones[eventName]
     const eventPayload = payload === null ? null : examplePayloads[payload]
-    const body = webhookBody({ ...exampleFacts, eventName, eventPayload, sequence: index + 1 })
+    const body = webhookBody('sandbox')({ ...exampleFacts, eventName, eventPayload, sequence: index + 1 })
     return requestOf(eventName, `${meaning.replace(/^./, (first) => first.toUpperCase())}.`, body, true)
   }),
   ...calls.map(({ type, description }) => {

@@ -15,33 +15,31 @@ export interface WebhookFacts {
   sequence: number
 }
 
-export interface WebhookEvent extends WebhookFacts {
-  environment: Environment
-}
-
 /**
- * The body of a webhook: ids and milestones, never a name, an email address or a phone number. It is stored as text, so that
+ * Makes the body of a webhook: ids and milestones, never a name, an email address or a phone number. It is stored as text, so that
  * every attempt signs and sends the same bytes.
  *
  * Source: Standard Webhooks, "payload structure": `{type, timestamp, data}`.
  */
-export function webhookBody(event: WebhookEvent): string {
-  const createdAt = formatTimestamp(event.createdAt)
-  return JSON.stringify({
-    type: event.eventName,
-    timestamp: `${createdAt.replace(' ', 'T')}Z`,
-    data: {
-      event_id: event.eventId,
-      event_name: event.eventName,
-      event_payload: event.eventPayload,
-      created_at: createdAt,
-      lead_id: event.leadId,
-      partner_lead_id: event.partnerLeadId,
-      sequence: event.sequence,
-      environment: event.environment,
-    },
-  })
-}
+export const webhookBody =
+  (environment: Environment) =>
+  (event: WebhookFacts): string => {
+    const createdAt = formatTimestamp(event.createdAt)
+    return JSON.stringify({
+      type: event.eventName,
+      timestamp: `${createdAt.replace(' ', 'T')}Z`,
+      data: {
+        event_id: event.eventId,
+        event_name: event.eventName,
+        event_payload: event.eventPayload,
+        created_at: createdAt,
+        lead_id: event.leadId,
+        partner_lead_id: event.partnerLeadId,
+        sequence: event.sequence,
+        environment,
+      },
+    })
+  }
 
 /** Types of requests that are no events. The last one no receiver can know. */
 export const PING_TYPE = 'endpoint.ping'

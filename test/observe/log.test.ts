@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { newUuid } from '../../src/values.ts'
-import { webhookBody, type WebhookFacts } from '../../src/webhooks/body.ts'
+import { webhookBody } from '../../src/webhooks/body.ts'
 import { insertLead, leadIds } from '../../src/leads/new-lead.ts'
 import { LEAD } from '../support/leads.ts'
 import { startMailServer } from '../support/mail-server.ts'
@@ -29,10 +29,7 @@ describe('the log of the API and the worker', () => {
 
   beforeAll(async () => {
     mail = await startMailServer()
-    service = await prepareService({
-      SMTP_URL: mail.url,
-      SMTP_CATCHER: 'true',
-    })
+    service = await prepareService({ SMTP_URL: mail.url, SMTP_CATCHER: 'true' })
     partner = await service.addPartner()
     ;[api, worker] = await Promise.all([service.startApi(), service.startWorker()])
   }, 60_000)
@@ -48,21 +45,17 @@ describe('the log of the API and the worker', () => {
       return found.length >= count ? found : undefined
     })
 
-  async function post(path: string, body: object, headers: Record<string, string> = {}) {
-    const response = await fetch(`http://127.0.0.1:${api.port}/v1/${path}`, {
+  async function post(path: string, body: object, to = api) {
+    const response = await fetch(`http://127.0.0.1:${to.port}/v1/${path}`, {
       method: 'POST',
-      headers: {
-        authorization: `Service-Key ${partner.key}`,
-        'content-type': 'application/json',
-        ...headers,
-      },
+      headers: { authorization: `Service-Key ${partner.key}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
     const answer = (await response.json()) as { lead_id: number }
     return { leadId: answer.lead_id, requestId: response.headers.get('x-request-id') ?? '' }
   }
 
-  const createLead = () => post('create-lead', { ...LEAD, email: `${newUuid()}@example.com` })
+  const createLead = (to = api) => post('create-lead', { ...LEAD, email: `${newUuid()}@example.com` }, to)
   /** The first: a comparison that looks at the wrong moment begins another. */
   const runOf = async (leadId: number) =>
     (await service.client.workflow.getHandle(`lead-${leadId}`).describe()).raw.workflowExecutionInfo
@@ -83,7 +76,9 @@ describe('the log of the API and the worker', () => {
       lead_id: leadId,
       workflow_id: `lead-${leadId}`,
       duration_ms: expect.any(Number),
+      pid: process.pid,
     }
+    const byWorker = { ...every, process: 'worker', run_id: runId }
     const eventId = lines({ msg: 'request', request_id: requestId })[0]?.event_id
     expect(eventId).toMatch(/^evt_/)
     // on a busy machine, the sweep may have asked too
@@ -94,7 +89,6 @@ describe('the log of the API and the worker', () => {
       request: {
         ...every,
         process: 'api',
-        pid: process.pid,
         msg: 'request',
         key_id: expect.any(Number),
         event_id: eventId,
@@ -104,11 +98,8 @@ describe('the log of the API and the worker', () => {
       },
       start: expect.objectContaining({ lead_id: leadId, workflow_type: 'referral', outcome: 'running' }),
       attempt: {
-        ...every,
-        process: 'worker',
-        pid: process.pid,
+        ...byWorker,
         msg: 'attempt',
-        run_id: runId,
         event_id: eventId,
         sequence: 1,
         attempt_id: expect.stringMatching(/^att_/),
@@ -118,11 +109,8 @@ describe('the log of the API and the worker', () => {
         error_code: null,
       },
       mail: {
-        ...every,
-        process: 'worker',
-        pid: process.pid,
+        ...byWorker,
         msg: 'mail',
-        run_id: runId,
         message_id: expect.stringMatching(
           new RegExp(String.raw`^onboarding-${leadId}@[0-9a-f]{8}\.partner-referral-service$`),
         ),
@@ -198,8 +186,9 @@ describe('the log of the API and the worker', () => {
     const requestId = newUuid()
     const reserved = await leadIds(service.sql)()
     const { sql, encryptionKeys } = service
-    const toBody = (facts: WebhookFacts) => webhookBody({ ...facts, environment: 'sandbox' })
-    await insertLead({ sql, encryptionKeys }, reserved, partner.id, LEAD, toBody, { requestId })
+    await insertLead({ sql, encryptionKeys }, reserved, partner.id, LEAD, webhookBody('sandbox'), {
+      requestId,
+    })
     const { leadId } = reserved
     // by the sweep
     const [start] = await awaited({ msg: 'start', lead_id: leadId })
@@ -214,18 +203,11 @@ describe('the log of the API and the worker', () => {
 
   it('says which start failed', async () => {
     const away = await service.startApi({ TEMPORAL_ADDRESS: '127.0.0.1:1' })
-    const headers = { authorization: `Service-Key ${partner.key}`, 'content-type': 'application/json' }
-    const body = JSON.stringify({ ...LEAD, email: `${newUuid()}@example.com` })
-    const response = await fetch(`http://127.0.0.1:${away.port}/v1/create-lead`, {
-      method: 'POST',
-      headers,
-      body,
-    })
-    expect(response.status).toBe(200)
+    const { leadId } = await createLead(away)
     const line = await until(async () =>
       linesOf(away).find(({ msg }) => msg.startsWith('workflow not started yet')),
     )
-    expect(line).toMatchObject({ level: 40, workflow_id: expect.stringMatching(/^lead-\d+$/) })
+    expect(line).toMatchObject({ level: 40, workflow_id: `lead-${leadId}` })
     await away.stop()
   }, 60_000)
 

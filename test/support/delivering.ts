@@ -3,16 +3,17 @@ import { deliverWebhookActivity } from '../../activities/deliver-webhook.ts'
 import { recordMilestonesActivity } from '../../activities/record-milestones.ts'
 import type { Mailer } from '../../activities/mailer.ts'
 import { recordScoreUpdateActivity, type ScoreProvider } from '../../activities/record-score-update.ts'
-import { createOnboardingMails, welcomeActivities } from '../../activities/welcome.ts'
+import { welcomeActivities } from '../../activities/welcome.ts'
 import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
 import { insertLead } from './insert-lead.ts'
-import { webhookBody, type WebhookFacts } from '../../src/webhooks/body.ts'
+import { webhookBody } from '../../src/webhooks/body.ts'
 import { sealing } from '../../src/seal.ts'
 import { generateSecret } from '../../src/webhooks/signature.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { createSender } from '../../src/webhooks/send.ts'
 import { atEnd } from './at-end.ts'
 import { LEAD } from './leads.ts'
+import { onboardingMailsOf } from './mailer.ts'
 import { openDatabase } from './open-database.ts'
 import { startPartnerEndpoint } from './partner-endpoint.ts'
 import { testKeys } from './test-keys.ts'
@@ -35,39 +36,21 @@ export async function prepareDelivering() {
     noticed: ({ kind }: { kind: string }) => void noticed.push(kind),
   }
   const log = createLogger('silent', 'worker')
-  const toBody = (facts: WebhookFacts) => webhookBody({ ...facts, environment: 'sandbox' })
+  const toBody = webhookBody('sandbox')
   /** As the activities of one process. */
   const startProcess = (options: Parameters<typeof createAttempts>[1] = {}) => {
     const attempting = { sql, send, startEndpoint: async () => {}, encryptionKeys: testKeys, observe, log }
     const attempts = createAttempts(attempting, options)
+    const given = { ...attempting, attempts, webhookBody: toBody, environment: 'sandbox' as const }
     return {
       attempts,
-      deliver: deliverWebhookActivity({ ...attempting, attempts, tellFailure: () => {} }),
-      record: recordMilestonesActivity({
-        ...attempting,
-        webhookBody: toBody,
-        environment: 'sandbox',
-        attempts,
-      }),
-      score: (scoreProvider: ScoreProvider) =>
-        recordScoreUpdateActivity({
-          ...attempting,
-          webhookBody: toBody,
-          environment: 'sandbox',
-          attempts,
-          scoreProvider,
-        }),
+      deliver: deliverWebhookActivity({ ...given, tellFailure: () => {} }),
+      record: recordMilestonesActivity(given),
+      score: (scoreProvider: ScoreProvider) => recordScoreUpdateActivity({ ...given, scoreProvider }),
       welcome: (mailer: Mailer) => {
-        const places = { letterhead: {}, mostAtATime: 10 }
-        const onboardingMails = createOnboardingMails({
-          sql,
-          encryptionKeys: testKeys,
-          mailer,
-          log,
-          ...places,
-        })
+        const onboardingMails = onboardingMailsOf(sql, mailer)
         const mailsSettled = async () => onboardingMails.settled()
-        return { ...welcomeActivities({ ...attempting, attempts, onboardingMails }), mailsSettled }
+        return { ...welcomeActivities({ ...given, onboardingMails }), mailsSettled }
       },
       settled: async () => attempts.settled(),
     }

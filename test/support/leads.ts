@@ -4,7 +4,7 @@ import { findEvents } from '../../src/leads/get-events.ts'
 import { eachField, optionalFields } from '../../src/leads/lead-fields.ts'
 import type { MilestoneName } from '../../src/leads/milestones.ts'
 import { recordMilestones } from '../../src/leads/record-milestones.ts'
-import { webhookBody, type WebhookFacts } from '../../src/webhooks/body.ts'
+import { webhookBody } from '../../src/webhooks/body.ts'
 import type { Service, TestPartner } from './service.ts'
 import { until } from './until.ts'
 
@@ -23,7 +23,7 @@ export const GAINS = {
   estimated_time_remaining: '30-60 days',
 }
 
-const toBody = (facts: WebhookFacts) => webhookBody({ ...facts, environment: 'sandbox' })
+const toBody = webhookBody('sandbox')
 
 /** Records milestones of a lead of which its workflow is not told. */
 export const record = (sql: Sql, leadId: number, ...names: MilestoneName[]) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { type WebhookEvent, webhookBody } from '../../src/webhooks/body.ts'
+import { type WebhookFacts, webhookBody } from '../../src/webhooks/body.ts'
 
 const event = {
   eventId: 'evt_01912345-6789-7abc-8def-0123456789ab',
@@ -10,12 +10,11 @@ const event = {
   leadId: 12,
   partnerLeadId: 'CRM-7',
   sequence: 1,
-  environment: 'sandbox',
 } as const
 
 describe('the body of a webhook', () => {
   test('is the Standard Webhooks envelope around the event, keys in the documented order', () => {
-    expect(webhookBody(event)).toBe(
+    expect(webhookBody('sandbox')(event)).toBe(
       '{"type":"lead_received","timestamp":"2026-03-01T23:59:59Z","data":{' +
         '"event_id":"evt_01912345-6789-7abc-8def-0123456789ab","event_name":"lead_received",' +
         '"event_payload":{"partner_lead_id":"CRM-7"},"created_at":"2026-03-01 23:59:59","lead_id":12,' +
@@ -38,6 +37,6 @@ describe('the body of a webhook', () => {
   })
 })
 
-function parsed(webhook: WebhookEvent) {
-  return JSON.parse(webhookBody(webhook)) as { data: object }
+function parsed(webhook: WebhookFacts) {
+  return JSON.parse(webhookBody('sandbox')(webhook)) as { data: object }
 }
