@@ -369,11 +369,7 @@ export function clientCertificate({ connectionOptions: { tls } }: TemporalSettin
 }
 
 /** Which code a process runs, for its metrics and its log; `build` is what Worker Versioning calls it, if it does. */
-export function readBuild({
-  TEMPORAL_WORKER_BUILD_ID: id,
-}: {
-  TEMPORAL_WORKER_BUILD_ID?: string | undefined
-}) {
+export function readBuild({ TEMPORAL_WORKER_BUILD_ID: id }: Pick<Settings, 'TEMPORAL_WORKER_BUILD_ID'>) {
   const { version } = packageJson
   return { version, build: id ?? version }
 }

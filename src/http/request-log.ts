@@ -52,12 +52,8 @@ export function logRequests(app: FastifyInstance, observeRequest: ObserveRequest
       'request',
     )
     // unknown paths share one series, whatever their method
-    observeRequest({
-      method: route === undefined ? 'any' : method,
-      route: route ?? 'none',
-      status,
-      seconds: elapsedMs / 1000,
-    })
+    const labels = route === undefined ? { method: 'any', route: 'none' } : { method, route }
+    observeRequest({ ...labels, status }, elapsedMs / 1000)
   }
 }
 

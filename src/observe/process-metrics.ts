@@ -43,15 +43,10 @@ export function registerGauge(
   })
 }
 
-/** Registers a gauge that is 1 while `find` finds no fault, and 0 else. */
-export function registerUp(
-  registry: Registry,
-  name: string,
-  help: string,
-  find: () => Promise<string | undefined>,
-): void {
-  const isUp = cached(async () => (await find()) === undefined)
-  registerGauge(registry, name, help, async () => Number((await isUp()) ?? false))
+/** What a gauge reads that is 1 while `find` finds no fault, and 0 else. */
+export function isUp(find: () => Promise<string | undefined>): () => Promise<number> {
+  const read = cached(async () => (await find()) === undefined)
+  return async () => Number((await read()) ?? false)
 }
 
 /** The certificates that a process uses, in PEM, as it read them at its start. */
@@ -99,41 +94,26 @@ export function registerProcess(registry: Registry, process: Process): void {
     registers: [registry],
   })
   info.set({ ...build }, 1)
-  // first, or the other readings would be seen to wait for connections
   const waiting = async () => (await orm.em.getConnection().getNativeClient()).waitingCount
-  registerGauge(
-    registry,
-    'referrals_database_connections_waiting',
-    'Statements that wait for a connection',
-    waiting,
-  )
-  registerGauge(
-    registry,
-    'referrals_database_clock_difference_seconds',
-    'How far this process’s clock is ahead of PostgreSQL’s',
-    cached(() => clockAheadSeconds(sqlOf(orm))),
-  )
-  registerUp(
-    registry,
-    'referrals_database_up',
-    'Whether PostgreSQL answers, and its record can be used',
-    findDatabaseFault,
-  )
-  registerUp(registry, 'referrals_temporal_up', 'Whether Temporal answers', () =>
-    reachTemporal().then(() => undefined),
-  )
+  const clockAhead = cached(() => clockAheadSeconds(sqlOf(orm)))
+  const temporalUp = isUp(() => reachTemporal().then(() => undefined))
+  const databaseUp = isUp(findDatabaseFault)
+  const gauges = [
+    // first, or the other readings would be seen to wait for connections
+    ['referrals_database_connections_waiting', 'Statements that wait for a connection', waiting],
+    ['referrals_database_clock_difference_seconds', 'Our clock is so far ahead of PostgreSQL’s', clockAhead],
+    ['referrals_database_up', 'Whether PostgreSQL answers, and its record can be used', databaseUp],
+    ['referrals_temporal_up', 'Whether Temporal answers', temporalUp],
+  ] as const
+  for (const [name, help, read] of gauges) registerGauge(registry, name, help, read)
   registerCertificates(registry, certificates)
 }
 
-/** A request that was answered; `route` is the route's pattern, never the requested path. */
-interface AnsweredRequest {
-  method: string
-  route: string
-  status: number
-  seconds: number
-}
-
-export type ObserveRequest = (request: AnsweredRequest) => void
+/** Of a request that was answered; `route` is the route's pattern, never the requested path. */
+export type ObserveRequest = (
+  labels: { method: string; route: string; status: number },
+  seconds: number,
+) => void
 
 /** The API's metrics, in their own registry. */
 export function createApiMetrics() {
@@ -149,9 +129,9 @@ export function createApiMetrics() {
   })
   const refusedConnections = new Counter({
     name: 'http_connections_refused_total',
-    help: 'Connections closed without an answer because MAX_CONNECTIONS were open',
+    help: 'Connections closed without an answer because 1,000 were open',
     registers: [registry],
   })
-  const observeRequest: ObserveRequest = ({ seconds, ...labels }) => requests.observe(labels, seconds)
+  const observeRequest: ObserveRequest = (labels, seconds) => requests.observe(labels, seconds)
   return { registry, observeRequest, countRefusedConnection: () => refusedConnections.inc() }
 }
