@@ -25,6 +25,7 @@ const production = {
   TRUST_PROXY: '127.0.0.1',
 }
 const hosted = { ...sandbox, HOST: '0.0.0.0' }
+const STARTTLS = 'smtp://mail.example.com:587?requireTLS=true'
 
 const refusalOf = (program: Program, environment: NodeJS.ProcessEnv): string => {
   try {
@@ -66,145 +67,91 @@ describe('values', () => {
 
   test('the environment comes before the defaults of the caller, and an empty variable counts as unset', () => {
     const environment = { ...sandbox, PORT: '2', HOST: '', LOG_LEVEL: ' ' }
-    expect(readConfig('api', { PORT: '1', LOG_LEVEL: 'debug' }, environment)).toMatchObject({
-      PORT: 2,
-      LOG_LEVEL: 'debug',
-      HOST: '127.0.0.1',
-    })
+    const expected = { PORT: 2, LOG_LEVEL: 'debug', HOST: '127.0.0.1' }
+    expect(readConfig('api', { PORT: '1', LOG_LEVEL: 'debug' }, environment)).toMatchObject(expected)
   })
 
-  test.each<[Program, NodeJS.ProcessEnv, object]>([
-    ['api', { ...sandbox, PORT: '0 ', METRICS_PORT: '9464' }, { PORT: 0, METRICS_PORT: 9464 }],
-    [
-      'worker',
-      { ...hosted, WEBHOOK_ALLOW_PRIVATE_NETWORK: 'false' },
-      { WEBHOOK_ALLOW_PRIVATE_NETWORK: false },
-    ],
-    ['worker', production, { RETENTION_LEADS_DAYS: 730, MAIL_FOOTER: 'Example Inc.\n1 Main Street' }],
-    [
-      'worker',
-      { ...sandbox, MAIL_ALLOW_DOMAINS: ' Example.com,,b.test' },
-      { MAIL_ALLOW_DOMAINS: ['example.com', 'b.test'] },
-    ],
-    [
-      'staff',
-      { ...sandbox, ENCRYPTION_KEY: `${key(2)}, ${key(1)}` },
-      { ENCRYPTION_KEY: [Buffer.alloc(32, 2), Buffer.alloc(32, 1)] },
-    ],
-    ['api', { ...hosted, TRUST_PROXY: '10.0.0.0/8, fd00::1,fc00::/7' }, { HOST: '0.0.0.0' }],
-    ['worker', { ...production, SMTP_URL: 'smtp://mail.example.com:587?requireTLS=true' }, {}],
-  ])('%s reads %j as %j', (program, environment, expected) => {
-    expect(readConfig(program, {}, environment)).toMatchObject(expected)
+  test.each<[Program, base: NodeJS.ProcessEnv, name: string, value: string, read: unknown]>([
+    ['api', sandbox, 'PORT', '0 ', 0],
+    ['worker', hosted, 'WEBHOOK_ALLOW_PRIVATE_NETWORK', 'false', false],
+    ['worker', production, 'RETENTION_LEADS_DAYS', '', 730],
+    ['worker', production, 'MAIL_FOOTER', String.raw`Example Inc.\n1 Main St`, 'Example Inc.\n1 Main St'],
+    ['worker', sandbox, 'MAIL_ALLOW_DOMAINS', ' Example.com,,b.test', ['example.com', 'b.test']],
+    ['staff', sandbox, 'ENCRYPTION_KEY', `${key(2)}, ${key(1)}`, [Buffer.alloc(32, 2), Buffer.alloc(32, 1)]],
+    ['api', hosted, 'TRUST_PROXY', '10.0.0.0/8, fd00::1,fc00::/7', '10.0.0.0/8, fd00::1,fc00::/7'],
+    ['worker', production, 'SMTP_URL', STARTTLS, STARTTLS],
+  ])('%s with %j reads %s=%s as %j', (program, base, name, value, read) => {
+    expect(readConfig(program, {}, { ...base, [name]: value })).toHaveProperty(name, read)
   })
 
   test.each([
     'postgresql://service@127.0.0.1/referrals',
     'postgresql://service@nowhere/referrals?host=/var/run/postgresql',
     `${remoteDatabase}?sslmode=disable&sslmode=verify-full`,
-  ])('takes %s in production', (url) => {
+  ])('production takes %s', (url) => {
     expect(refusalOf('api', { ...production, DATABASE_URL: url })).toBe('accepted')
   })
 })
 
 describe('refusals', () => {
-  const oneLine = /^Configuration: [^\n;]+\. See docs\/settings\.md\.$/
+  type Row = [Program, base: NodeJS.ProcessEnv, name: string, value: string, says: string]
+  const words = (text: string) => text.split(' ')
+  const required = words('SMTP_URL SCORE_PROVIDER_URL MAIL_REPLY_TO MAIL_FOOTER STAFF_EMAIL ERASURE_LOG')
+  const noProxies = words('0.0.0.0/0 10.0.0.1,2000::/3 proxy.example.com 10.0.0.1, 10.0.0.0/33')
+  const noSenders = ['', 'us <no-reply@localhost>', 'no-reply@127.0.0.1', 'example.com']
+  const otherHost = 'postgresql://s@localhost/r?host=db.example.com'
+  const at = (HOST: string) => ({ ...sandbox, HOST })
+  const plainDatabase = { ...production, ALLOW_PLAINTEXT: 'database' }
+  const noProxy = 'is not set: name your TLS proxy'
+  const noSender = 'must be at a domain of yours'
+  const useSmtps = 'may send in plain text: use smtps://'
+  const useVerifyFull = 'may send in plain text: add ?sslmode=verify-full'
 
-  test.each<[Program, NodeJS.ProcessEnv, string]>([
-    ['api', { ENVIRONMENT: 'staging' }, 'ENVIRONMENT must be sandbox or production'],
-    [
-      'api',
-      { DATABASE_URL: 'postgresql://service:100%sure@db/x' },
-      'DATABASE_URL has a % that stands for itself',
-    ],
-    [
-      'api',
-      { DATABASE_URL: 'postgresql://s@db:5432' },
-      'DATABASE_URL must end with the name of the database',
-    ],
-    ['worker', { ENCRYPTION_KEY: `${key(1)},` }, 'ENCRYPTION_KEY must be 32 bytes in base64'],
-    ['api', { PORT: '0x10' }, 'PORT must be a port number from 0 to 65535'],
-    ['staff', { TEMPORAL_UI_URL: 'temporal:8080' }, 'TEMPORAL_UI_URL must be an http:// or https:// URL'],
-    ['worker', { MAIL_REPLY_TO: 'Help <help@example.com>' }, 'MAIL_REPLY_TO must be an email address'],
-    ['worker', { RETENTION_LEADS_DAYS: '0' }, 'RETENTION_LEADS_DAYS must be a whole number of days from 1'],
-    ['worker', { SMTP_CATCHER: '127.0.0.1' }, 'SMTP_CATCHER must be true or false'],
-    ['staff', { ERASURE_LOG: 'erasures.jsonl' }, 'ERASURE_LOG must be an absolute path'],
-    ['worker', { ALLOW_PLAINTEXT: 'smtp,http' }, 'ALLOW_PLAINTEXT Invalid option: expected one of "smtp"'],
-    ['api', { TLS_CERT_FILE: 'c.pem' }, 'TLS_CERT_FILE and TLS_KEY_FILE go together: set both or neither'],
-    ['api', { HOST: '0.0.0.0' }, 'TRUST_PROXY is not set: name your TLS proxy'],
-    ['api', { HOST: '127.0.0.1.example.com' }, 'TRUST_PROXY is not set: name your TLS proxy'],
-    [
-      'worker',
-      { HOST: '::', WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true' },
-      'WEBHOOK_ALLOW_PRIVATE_NETWORK is for a sandbox on loopback',
-    ],
-  ])('%s with %j: %s', (program, change, expected) => {
-    const message = refusalOf(program, { ...sandbox, ...change })
-    expect(message).toContain(`Configuration: ${expected}`)
-    expect(message).toMatch(oneLine)
-  })
-
-  test.each(['0.0.0.0/0', '10.0.0.1,2000::/3', 'proxy.example.com', '10.0.0.1,', '10.0.0.0/33'])(
-    'trusts no proxies that are named as %s',
-    (TRUST_PROXY) => {
-      const message = refusalOf('api', { ...sandbox, TRUST_PROXY })
-      expect(message).toContain('TRUST_PROXY must be addresses or networks of proxies')
-      expect(message).toMatch(oneLine)
-    },
-  )
-
-  test.each<[Program, NodeJS.ProcessEnv, RegExp]>([
-    ...['SMTP_URL', 'SCORE_PROVIDER_URL', 'MAIL_REPLY_TO', 'MAIL_FOOTER', 'STAFF_EMAIL', 'ERASURE_LOG'].map(
-      (name): [Program, NodeJS.ProcessEnv, RegExp] => [
-        'worker',
-        { [name]: '' },
-        new RegExp(`${name} is required in production: `),
-      ],
-    ),
-    ['api', { ERASURE_LOG: '' }, /ERASURE_LOG is required in production: /],
-    ['api', { TRUST_PROXY: '' }, /TRUST_PROXY is not set: name your TLS proxy/],
-    ['worker', { SMTP_CATCHER: 'true' }, /SMTP_CATCHER is for a sandbox: unset it/],
-    ['staff', { WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true' }, /WEBHOOK_ALLOW_PRIVATE_NETWORK is for a sandbox/],
-    ...['', 'us <no-reply@localhost>', 'no-reply@127.0.0.1', 'example.com'].map(
-      (MAIL_FROM): [Program, NodeJS.ProcessEnv, RegExp] => [
-        'worker',
-        { MAIL_FROM },
-        /MAIL_FROM must be at a domain of yours/,
-      ],
-    ),
-    ['worker', { SMTP_URL: 'smtp://127.0.0.1:25?requireTLS=false' }, /SMTP_URL .* set ALLOW_PLAINTEXT=smtp/],
-    [
-      'worker',
-      { SMTP_URL: 'smtp://a.example', ALLOW_PLAINTEXT: 'database' },
-      /SMTP_URL .* set ALLOW_PLAINTEXT=smtp/,
-    ],
-    [
-      'worker',
-      { SCORE_PROVIDER_URL: 'HTTP://scores' },
-      /SCORE_PROVIDER_URL .* ALLOW_PLAINTEXT=score_provider/,
-    ],
-    ['setup-temporal', { DATABASE_URL: remoteDatabase }, /DATABASE_URL .* set ALLOW_PLAINTEXT=database/],
-    ['migrate', { MIGRATION_DATABASE_URL: remoteDatabase }, /MIGRATION_DATABASE_URL .*sslmode=verify-full/],
-    ['api', { DATABASE_URL: `${remoteDatabase}?sslmode=prefer` }, /DATABASE_URL .*sslmode=verify-full/],
-    [
-      'api',
-      { DATABASE_URL: 'postgresql://s@localhost/r?host=db.example.com' },
-      /DATABASE_URL .*sslmode=verify-full/,
-    ],
-  ])('production’s %s with %j: %s', (program, change, expected) => {
-    const message = refusalOf(program, { ...production, ...change })
-    expect(message).toMatch(expected)
-    expect(message).toMatch(oneLine)
+  test.each<Row>([
+    ['api', sandbox, 'ENVIRONMENT', 'staging', 'must be sandbox or production'],
+    ['api', sandbox, 'DATABASE_URL', 'postgresql://s:100%sure@db/x', 'has a % that stands for itself'],
+    ['api', sandbox, 'DATABASE_URL', 'postgresql://s@db:5432', 'must end with the name of the database'],
+    ['worker', sandbox, 'ENCRYPTION_KEY', `${key(1)},`, 'must be 32 bytes in base64'],
+    ['api', sandbox, 'PORT', '0x10', 'must be a port number from 0 to 65535'],
+    ['staff', sandbox, 'TEMPORAL_UI_URL', 'temporal:8080', 'must be an http:// or https:// URL'],
+    ['worker', sandbox, 'MAIL_REPLY_TO', 'Help <help@example.com>', 'must be an email address'],
+    ['worker', sandbox, 'RETENTION_LEADS_DAYS', '0', 'must be a whole number of days from 1'],
+    ['worker', sandbox, 'SMTP_CATCHER', '127.0.0.1', 'must be true or false'],
+    ['staff', sandbox, 'ERASURE_LOG', 'erasures.jsonl', 'must be an absolute path'],
+    ['worker', sandbox, 'ALLOW_PLAINTEXT', 'smtp,http', 'Invalid option: expected one of "smtp"'],
+    ['api', sandbox, 'TLS_CERT_FILE', 'c.pem', 'and TLS_KEY_FILE go together: set both or neither'],
+    ...noProxies.map((list): Row => ['api', sandbox, 'TRUST_PROXY', list, 'must be addresses or networks']),
+    ['api', hosted, 'TRUST_PROXY', '', noProxy],
+    ['api', at('127.0.0.1.example.com'), 'TRUST_PROXY', '', noProxy],
+    ['worker', at('::'), 'WEBHOOK_ALLOW_PRIVATE_NETWORK', 'true', 'is for a sandbox on loopback'],
+    ...required.map((name): Row => ['worker', production, name, '', 'is required in production: ']),
+    ['api', production, 'ERASURE_LOG', '', 'is required in production: '],
+    ['api', production, 'TRUST_PROXY', '', noProxy],
+    ['worker', production, 'SMTP_CATCHER', 'true', 'is for a sandbox: unset it'],
+    ['staff', production, 'WEBHOOK_ALLOW_PRIVATE_NETWORK', 'true', 'is for a sandbox'],
+    ...noSenders.map((from): Row => ['worker', production, 'MAIL_FROM', from, noSender]),
+    ['worker', production, 'SMTP_URL', 'smtp://127.0.0.1?requireTLS=false', useSmtps],
+    ['worker', plainDatabase, 'SMTP_URL', 'smtp://a', useSmtps],
+    ['worker', production, 'SCORE_PROVIDER_URL', 'HTTP://scores', 'may send in plain text: use https://'],
+    ['setup-temporal', production, 'DATABASE_URL', remoteDatabase, useVerifyFull],
+    ['migrate', production, 'MIGRATION_DATABASE_URL', remoteDatabase, useVerifyFull],
+    ['api', production, 'DATABASE_URL', `${remoteDatabase}?sslmode=prefer`, useVerifyFull],
+    ['api', production, 'DATABASE_URL', otherHost, useVerifyFull],
+  ])('%s with %j and %s=%s: %s', (program, base, name, value, says) => {
+    const message = refusalOf(program, { ...base, [name]: value })
+    expect(message).toContain(`Configuration: ${name} ${says}`)
+    expect(message).toMatch(/^[^\n;]+\. See docs\/settings\.md\.$/)
   })
 
   test('plain text is taken where it is named, and in a sandbox', () => {
-    const plain = {
+    const urls = {
       SMTP_URL: 'smtp://mail',
       SCORE_PROVIDER_URL: 'http://scores',
       DATABASE_URL: remoteDatabase,
     }
-    const named = { ...production, ...plain, ALLOW_PLAINTEXT: 'smtp, score_provider,database' }
+    const named = { ...production, ...urls, ALLOW_PLAINTEXT: 'smtp, score_provider,database' }
     expect(refusalOf('worker', named)).toBe('accepted')
-    expect(refusalOf('worker', { ...production, ...plain, ENVIRONMENT: 'sandbox' })).toBe('accepted')
+    expect(refusalOf('worker', { ...production, ...urls, ENVIRONMENT: 'sandbox' })).toBe('accepted')
   })
 
   test('one line names every faulty variable and repeats no secret', () => {
@@ -232,26 +179,21 @@ describe('the settings of Temporal', () => {
   })
 
   test.each([
-    [{}, 'TEMPORAL_ADDRESS is not set'],
-    ...['temporal:72333', 'http://temporal:7233', '::1:7233', 'temporal:'].map(
-      (address): [NodeJS.ProcessEnv, string] => [
-        { TEMPORAL_ADDRESS: address },
-        'TEMPORAL_ADDRESS must be a host with its port, such as temporal:7233',
-      ],
-    ),
-  ])('%j is refused: %s', (environment, message) => {
-    const refusal = new ConfigError(`Configuration: ${message}. See docs/settings.md.`)
-    expect(() => readTemporal(undefined, environment)).toThrow(refusal)
+    [undefined, 'is not set'],
+    ...['temporal:72333', 'http://temporal:7233', '::1:7233', 'temporal:'].map((address) => [
+      address,
+      'must be a host with its port, such as temporal:7233',
+    ]),
+  ])('refuse the address %s: it %s', (TEMPORAL_ADDRESS, message) => {
+    const refusal = new ConfigError(`Configuration: TEMPORAL_ADDRESS ${message}. See docs/settings.md.`)
+    expect(() => readTemporal(undefined, { TEMPORAL_ADDRESS })).toThrow(refusal)
   })
 
   test('say in one line that a certificate cannot be read', () => {
-    const read = () =>
-      readTemporal(undefined, {
-        ...plain,
-        TEMPORAL_TLS_CLIENT_CERT_PATH: '/none',
-        TEMPORAL_TLS_CLIENT_KEY_PATH: '/none',
-      })
-    expect(read).toThrow(/^Configuration: Temporal’s settings cannot be read: .*$/)
+    const files = { TEMPORAL_TLS_CLIENT_CERT_PATH: '/none', TEMPORAL_TLS_CLIENT_KEY_PATH: '/none' }
+    expect(() => readTemporal(undefined, { ...plain, ...files })).toThrow(
+      /^Configuration: Temporal’s settings cannot be read: .*$/,
+    )
   })
 
   test.each([

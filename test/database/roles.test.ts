@@ -1,4 +1,4 @@
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chownSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
@@ -8,6 +8,7 @@ import { type Sql, sqlOf } from '../../src/database/sql.ts'
 import { unprivilegedUser } from '../../src/embedded/postgres.ts'
 import { atEnd } from '../support/at-end.ts'
 import { freshDatabase } from '../support/database.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { ownPostgres } from '../support/own-postgres.ts'
 import { runToEnd } from '../support/processes.ts'
 import { createDatabase, withDatabase } from '../support/template-database.ts'
@@ -119,8 +120,7 @@ describe('a connection to PostgreSQL', () => {
   beforeAll(async () => {
     url = new URL(ownerUrl)
     url.hostname = 'localhost'
-    const folder = mkdtempSync('/tmp/referrals-postgres-tls-')
-    atEnd(async () => rmSync(folder, { recursive: true }))
+    const folder = temporaryFolder()
     const owner = unprivilegedUser()
     const write = (name: string, content: string) => {
       const file = path.join(folder, name)

@@ -10,12 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { beforeEach, expect, jest, test } from '@jest/globals'
 import { findTemporal } from '../../src/embedded/temporal-program.ts'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { listen } from '../support/listen.ts'
 
 const official = 'temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)'
 // Ports below 1024 are root's: nobody listens here.
@@ -67,11 +67,10 @@ async function downloads(line: string, checksum?: string) {
       response.writeHead(302, { location: '/file' }).end()
     else response.end(readFileSync(archive))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   atEnd(async () => void server.close())
   const own = createHash('sha256').update(readFileSync(archive)).digest('hex')
-  const { port } = server.address() as AddressInfo
-  return { address: `http://127.0.0.1:${port}/download`, checksums: { [platform]: checksum ?? own } }
+  const address = `http://127.0.0.1:${await listen(server)}/download`
+  return { address, checksums: { [platform]: checksum ?? own } }
 }
 
 const find = (environment: NodeJS.ProcessEnv, releases = nobody) => {

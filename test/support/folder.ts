@@ -6,6 +6,6 @@ import { atEnd } from './at-end.ts'
 /** An empty folder of one's own, removed after the last test of the file. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'referrals-'))
-  atEnd(async () => rmSync(folder, { recursive: true, force: true }))
+  atEnd(async () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   return folder
 }

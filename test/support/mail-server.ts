@@ -1,7 +1,7 @@
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { SMTPServer } from 'smtp-server'
 import { atEnd } from './at-end.ts'
+import { listen } from './listen.ts'
 
 export interface ReceivedMail {
   to: string
@@ -50,8 +50,7 @@ export async function startMailServer() {
   })
   // a sender that was killed, not a fault of the server
   server.on('error', () => {})
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  mailServer.url = `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`
+  mailServer.url = `smtp://127.0.0.1:${await listen(server.server)}`
   atEnd(() => new Promise<void>((resolve) => server.close(() => resolve())))
   return mailServer
 }

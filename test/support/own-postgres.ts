@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Launched } from '../../src/embedded/launch.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
@@ -9,6 +8,7 @@ import { migrate } from '../../src/database/schema.ts'
 import { connect } from '../../src/database/orm.ts'
 import { anyPort } from './any-port.ts'
 import { atEnd } from './at-end.ts'
+import { temporaryFolder } from './folder.ts'
 
 /**
  * A PostgreSQL of the test file's own, which it may kill and start again, with its data or with others.
@@ -16,7 +16,7 @@ import { atEnd } from './at-end.ts'
  * @param settings server settings, as `name=value`.
  */
 export async function ownPostgres(settings: string[] = []) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'referrals-postgres-'))
+  const folder = temporaryFolder()
   chmodSync(folder, 0o711)
   const password = randomBytes(16).toString('hex')
   const port = await anyPort()
@@ -55,7 +55,6 @@ export async function ownPostgres(settings: string[] = []) {
   atEnd(async () => {
     running?.kill()
     await running?.ended
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   })
   const url = await start()
   const orm = await connect(url)

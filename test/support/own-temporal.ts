@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import type { Launched } from '../../src/embedded/launch.ts'
 import { findTemporal } from '../../src/embedded/temporal-program.ts'
 import { startTemporal } from '../../src/embedded/temporal.ts'
 import { anyPort } from './any-port.ts'
 import { atEnd } from './at-end.ts'
+import { temporaryFolder } from './folder.ts'
 
 /**
  * A Temporal server of the test file's own, which it may kill and start again.
@@ -13,7 +13,7 @@ import { atEnd } from './at-end.ts'
  * @param settings dynamic configuration, as `key=value`.
  */
 export async function ownTemporal(settings: string[] = []) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'referrals-temporal-'))
+  const folder = temporaryFolder()
   const environment = process.env
   const program = await findTemporal(environment)
   const port = await anyPort()
@@ -27,10 +27,7 @@ export async function ownTemporal(settings: string[] = []) {
     running?.kill()
     await running?.ended
   }
-  atEnd(async () => {
-    await kill()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  atEnd(kill)
   /** All that it has written: its database, what is not merged into that yet, and its log. */
   const dataFiles = () => readdirSync(folder).map((name) => path.join(folder, name))
   await start()

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 import { atEnd } from './at-end.ts'
+import { listen } from './listen.ts'
 
 export interface Arrival {
   /** When it came, in milliseconds. */
@@ -69,8 +69,7 @@ export async function startPartnerEndpoint() {
       },
     )
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  endpoint.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`
+  endpoint.url = `http://127.0.0.1:${await listen(server)}/webhooks`
   atEnd(endpoint.close)
   return endpoint
 }

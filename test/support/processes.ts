@@ -6,11 +6,7 @@ import { atEnd } from './at-end.ts'
 const root = path.join(import.meta.dirname, '../..')
 
 /** What the scripts of package.json begin with: it also keeps compiled code, so a process starts in half the time. */
-export const preload = preloadOf(root)
-
-function preloadOf(product: string): string[] {
-  return ['--require', path.join(product, 'src/preload.cjs')]
-}
+export const preload = ['--require', path.join(root, 'src/preload.cjs')]
 
 export interface ServiceProcess {
   pid: number
@@ -26,15 +22,10 @@ export interface ServiceProcess {
 
 export type Entry = `src/${'server' | 'worker' | 'migrate' | 'setup-temporal' | 'staff'}.ts`
 
-function forkEntry(
-  entry: Entry,
-  environment: Record<string, string>,
-  args: string[] = [],
-  product = root,
-): ChildProcess {
-  return fork(path.join(product, entry), args, {
-    cwd: product,
-    execArgv: preloadOf(product),
+function forkEntry(entry: Entry, environment: Record<string, string>, args: string[] = []): ChildProcess {
+  return fork(path.join(root, entry), args, {
+    cwd: root,
+    execArgv: preload,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
@@ -57,17 +48,12 @@ export async function runToEnd(
   return { code: child.exitCode, stdout: stdout.join(''), stderr: stderr.join('') }
 }
 
-/**
- * Starts an entry point of the service as it runs in a deployment, and waits until it is ready.
- *
- * @param product the folder with its sources: another build of it.
- */
+/** Starts an entry point of the service as it runs in a deployment, and waits until it is ready. */
 export async function startProcess(
   entry: Entry,
   environment: Record<string, string>,
-  product = root,
 ): Promise<ServiceProcess> {
-  const child = forkEntry(entry, environment, [], product)
+  const child = forkEntry(entry, environment)
   const chunks: string[] = []
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => chunks.push(String(chunk)))
   const output = () => chunks.join('')

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listen } from './listen.ts'
 import { prepareService } from './service.ts'
 
 // The shared service belongs to no test file, so it starts in a process of its own, and ends with the one that wants it.
@@ -9,8 +9,6 @@ const { environment, ownerUrl, startApiProcess, startWorkerProcess } = await pre
 const [api, worker] = await Promise.all([startApiProcess(), startWorkerProcess()])
 process.once('disconnect', () => void Promise.all([api.kill(), worker.kill()]).finally(() => process.exit()))
 const output = createServer((_, response) => response.end(api.output() + worker.output()))
-output.listen(0, '127.0.0.1', () => {
-  const outputUrl = `http://127.0.0.1:${(output.address() as AddressInfo).port}`
-  const metricsPorts = [api.metricsPort, worker.metricsPort]
-  process.send?.({ environment, ownerUrl, port: api.port, outputUrl, metricsPorts })
-})
+const outputUrl = `http://127.0.0.1:${await listen(output)}`
+const metricsPorts = [api.metricsPort, worker.metricsPort]
+process.send?.({ environment, ownerUrl, port: api.port, outputUrl, metricsPorts })

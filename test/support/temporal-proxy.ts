@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import { connect, constants, createServer } from 'node:http2'
-import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { atEnd } from './at-end.ts'
+import { listen } from './listen.ts'
 
 /**
  * What becomes of a call, by its name in the service and its message: passed on, once that resolves, or refused
@@ -52,11 +51,9 @@ export async function temporalProxy(target: string, decide: Decide): Promise<str
       if (!inner.destroyed) throw error
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
   atEnd(async () => {
     upstream.destroy()
     server.close()
   })
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `127.0.0.1:${await listen(server)}`
 }

@@ -1,8 +1,9 @@
 import { text } from 'node:stream/consumers'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { atEnd } from '../support/at-end.ts'
+import { listen } from '../support/listen.ts'
 
 export interface Received {
   headers: Record<string, string>
@@ -10,7 +11,7 @@ export interface Received {
 }
 
 /** Listens on a free port of loopback until the file ends; `connections` counts all that were ever made to it. */
-async function listen(server: Server) {
+async function serve(server: Server) {
   const open = new Set<Socket>()
   const counts = { connections: 0 }
   server.on('connection', (socket) => {
@@ -18,13 +19,13 @@ async function listen(server: Server) {
     open.add(socket)
     socket.on('error', () => {}).on('close', () => open.delete(socket))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listen(server)
   const close = async () => {
     for (const socket of open) socket.destroy()
     await new Promise((resolve) => server.close(resolve))
   }
   atEnd(close)
-  return { port: (server.address() as AddressInfo).port, counts, close }
+  return { port, counts, close }
 }
 
 /** An HTTP receiver that keeps what it got and then answers as `answer` says. */
@@ -36,13 +37,13 @@ export async function startReceiver(answer: RequestListener, tls?: { cert: strin
       answer(request, response)
     })
   }
-  const { port, counts, close } = await listen(tls ? createTlsServer(tls, listener) : createServer(listener))
+  const { port, counts, close } = await serve(tls ? createTlsServer(tls, listener) : createServer(listener))
   return { port, counts, close, received, url: `${tls ? 'https' : 'http'}://localhost:${port}/hook` }
 }
 
 /** A receiver below HTTP: whatever arrives, `answer` does with the connection what it likes. */
 export async function startRawReceiver(answer: (socket: Socket, data: Buffer) => void) {
-  const { port, counts, close } = await listen(
+  const { port, counts, close } = await serve(
     createTcpServer((socket) => void socket.once('data', (data) => answer(socket, data))),
   )
   return { port, counts, close, url: `http://localhost:${port}/hook` }
