@@ -4,7 +4,7 @@ import type { Sql } from '../database/sql.ts'
 import { type AttemptDecision, decideAttempt } from './attempt-decision.ts'
 import { newAttempt, readEndpoint, type StartedAttempt } from './attempt.ts'
 import type { AttemptTrigger } from './delivery-states.ts'
-import { leaseOf, type MayTake, noMore } from './delivery.ts'
+import { type MayTake, noMore } from './delivery.ts'
 import { inRound, lastButOneAfter } from './retry-schedule.ts'
 
 /** What comes next for a delivery; `missing`: there is none. */
@@ -76,7 +76,7 @@ export async function beginAttempt(
     await trx
       .with('attempt', (cte) => cte.insertInto('attempts').values({ ...attempt.row, number }))
       .updateTable('deliveries')
-      .set({ ...leaseOf(attempt.row.id), fault: null, interruptions, ...(!isRepeat && { asked: null }) })
+      .set({ lease: attempt.row.id, fault: null, interruptions, ...(!isRepeat && { asked: null }) })
       .where('event_id', '=', eventId)
       .execute()
     return { kind: 'send', started: { ...attempt.started, isRepeat } }

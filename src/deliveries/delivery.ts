@@ -24,9 +24,8 @@ export const Delivery = defineEntity({
     nextAttemptAt: instant(),
     /** When the schedule's last attempt but one was made; null before it. */
     lastButOneAt: instant().nullable(),
-    /** The attempt that may settle this delivery, until `leasedUntil`. */
+    /** The attempt that may settle this delivery: see `createLeaseJudge`. */
     lease: p.text().nullable(),
-    leasedUntil: instant().nullable(),
     /** How many of the latest attempts in a row were interrupted. */
     interruptions: p.integer().default(0),
     settledAt: instant().nullable(),
@@ -39,24 +38,14 @@ export const Delivery = defineEntity({
   },
 })
 
-/** What a new lease writes: only its holder, an attempt, sends and settles the delivery. */
-export const leaseOf = (attemptId: string) => ({
-  lease: attemptId,
-  leased_until: raw<Date>`clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'`,
-})
-
 /** What the end of a lease writes. */
-export const noLease = { lease: null, leased_until: null, interruptions: 0 }
+export const noLease = { lease: null, interruptions: 0 }
 
 /** What is written when nothing is asked for any more, either. */
 export const noMore = { ...noLease, asked: null }
 
-/**
- * Whether a delivery has a lease that holds, as far as PostgreSQL's clock tells. One that ends further ahead than a lease is
- * long was taken before that clock was set back.
- */
-export const isLeased = raw<boolean>`coalesce(leased_until > clock_timestamp()
-  and leased_until <= clock_timestamp() + ${raw.lit(LEASE_MS)} * interval '1 millisecond', false)`
+/** Whether an attempt is under way, or a crash has left one that is not taken over yet. */
+export const isLeased = raw<boolean>`(lease is not null)`
 
 /** Whether this process may take the lease of a delivery, `null` if nobody has it. */
 export type MayTake = (lease: string | null) => boolean

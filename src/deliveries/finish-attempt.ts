@@ -47,7 +47,7 @@ async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome)
   ))`
   const { rows } = await raw<{ partner_id: number }>`
     with delivery as (
-      update deliveries set state = 'delivered', lease = null, leased_until = null, interruptions = 0,
+      update deliveries set state = 'delivered', lease = null, interruptions = 0,
         settled_at = case state when 'delivered' then settled_at else clock_timestamp() end, asked = null
       where event_id = ${eventId} and lease = ${attemptId} returning partner_id
     ), endpoint as (

@@ -2,7 +2,7 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
 import { sql as raw } from 'kysely'
 import { readRecordSignal, wakeSignal } from '../../workflows/messages.ts'
 import { pages, type Sql } from '../database/sql.ts'
-import { countedOf, isFirstOpen, isLeased } from '../deliveries/delivery.ts'
+import { countedOf, isFirstOpen } from '../deliveries/delivery.ts'
 import { forEachInFlight } from '../temporal/in-flight.ts'
 import { leadOf } from '../temporal/names.ts'
 import { attributeKeys } from '../temporal/search-attributes.ts'
@@ -37,8 +37,8 @@ const OVERDUE = raw`clock_timestamp() - interval '2 minutes'`
 const MOST_OF_A_PARTNER = 20
 
 /**
- * Leads whose workflow should have sent a webhook some time ago: the lead's first open one is due, its endpoint takes
- * webhooks, and nobody is sending it. The longest overdue first, a few of each partner.
+ * Leads whose workflow should have sent a webhook some time ago: the lead's first open one is due, and its endpoint takes
+ * webhooks. The longest overdue first, a few of each partner. A request that is under way does not suffer from a wake.
  */
 async function overdueLeads(sql: Sql): Promise<number[]> {
   const { rows } = await raw<{ leadId: number }>`
@@ -47,7 +47,6 @@ async function overdueLeads(sql: Sql): Promise<number[]> {
       select d.lead_id
       from deliveries d join leads l on l.id = d.lead_id
       where d.partner_id = e.partner_id and d.state = 'pending' and ${countedOf('d', 'e').nextAttemptAt} <= ${OVERDUE}
-        and not ${isLeased}
         and l.workflow_started_at is not null
         and ${isFirstOpen}
       order by d.next_attempt_at

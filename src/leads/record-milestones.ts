@@ -2,7 +2,6 @@ import { sql as raw } from 'kysely'
 import { decideMilestones, type RecordingDecision } from './recording-decision.ts'
 import type { MilestoneItem, Recording } from './referral-state.ts'
 import { endOf } from './score-dates.ts'
-import { leaseOf, noLease } from '../deliveries/delivery.ts'
 import { newAttempt, readEndpoint, type StartedAttempt } from '../deliveries/attempt.ts'
 import { jsonb, type Sql } from '../database/sql.ts'
 import { leadsChange, type LockedLead, lockLead } from './lead.ts'
@@ -110,7 +109,7 @@ async function append(
   const deliveries = rows.deliveries.map((row) => ({
     ...row,
     next_attempt_at: raw<Date>`clock_timestamp()`,
-    ...(opened?.row.event_id === row.event_id ? leaseOf(opened.row.id) : noLease),
+    lease: opened?.row.event_id === row.event_id ? opened.row.id : null,
   }))
   let query = trx.with('recorded', (cte) => cte.insertInto('lead_events').values(rows.events))
   if (deliveries.length > 0)

@@ -22,7 +22,6 @@ interface Delivery {
   lastButOneAt: Date | null
   nextAttemptAt: Date
   lease: Attempt | null
-  leasedUntil: Date | null
   asked: null
   interruptions: number
 }
@@ -59,7 +58,6 @@ export class Life {
       lastButOneAt: null,
       nextAttemptAt: this.now,
       lease: null,
-      leasedUntil: null,
       asked: null,
       interruptions: 0,
     }))
@@ -75,7 +73,7 @@ export class Life {
   }
 
   begin(delivery: Delivery, trigger: AttemptTrigger): 'send' | 'wait' | 'held' | 'fail' | 'settled' {
-    const isLeased = delivery.leasedUntil !== null && delivery.leasedUntil > this.now
+    const isLeased = delivery.lease !== null && this.now.getTime() - delivery.lease.startedAt.getTime() < LEASE_MS
     const { round } = this.endpoint
     const counted = inRound(delivery, round, this.now)
     const decision = decideAttempt({ ...counted, isLeased, isErased: false }, this.endpoint, trigger, this)
@@ -90,14 +88,14 @@ export class Life {
         interruptions: 0,
         lastButOneAt: lastButOneAfter(failures, counted.lastButOneAt, this.now),
       })
-      Object.assign(delivery, { lease: null, leasedUntil: null })
+      delivery.lease = null
     }
     if (decision.kind !== 'send') return decision.kind
     assert(!isLeased)
     assert(trigger === 'probe' || this.endpoint.pausedBy === null)
     assert(trigger !== 'scheduled' || counted.nextAttemptAt <= this.now)
     const attempt = { delivery, trigger, revision: this.endpoint.revision, startedAt: this.now }
-    Object.assign(delivery, { lease: attempt, leasedUntil: new Date(this.now.getTime() + LEASE_MS) })
+    delivery.lease = attempt
     this.underWay.push(attempt)
     return 'send'
   }
@@ -123,7 +121,7 @@ export class Life {
     const facts = { ...inRound(delivery, round, this.now), trigger, holdsLease: delivery.lease === attempt }
     const request = { status, errorCode: null, retryAfter: null }
     const decision = decideFailure(facts, { ...this.endpoint, isCurrent }, request, this)
-    if (facts.holdsLease) Object.assign(delivery, { lease: null, leasedUntil: null })
+    if (facts.holdsLease) delivery.lease = null
     if (decision.delivery !== null) {
       const { failures, nextAttemptAt, isGivenUp, lastButOneAt } = decision.delivery
       assert(nextAttemptAt.getTime() - this.now.getTime() >= SHORTEST_RETRY_MS)
@@ -139,7 +137,7 @@ export class Life {
 
   settle(delivery: Delivery, state: DeliveryState): void {
     if (delivery.state === 'pending') this.settled.push(delivery)
-    Object.assign(delivery, { state, lease: null, leasedUntil: null })
+    Object.assign(delivery, { state, lease: null })
   }
 
   transition(name: EndpointTransition): void {

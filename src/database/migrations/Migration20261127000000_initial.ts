@@ -165,7 +165,6 @@ create table deliveries (
   next_attempt_at timestamptz not null,
   last_but_one_at timestamptz,
   lease text,
-  leased_until timestamptz,
   interruptions int not null default 0,
   settled_at timestamptz,
   asked text check (asked in ('resend', 'replay')),
@@ -173,8 +172,7 @@ create table deliveries (
   request_id uuid,
   constraint deliveries_sequence_unique unique (lead_id, sequence),
   constraint deliveries_sequence_check check (sequence >= 1 and failures >= 0),
-  constraint deliveries_settled_check check ((state = 'pending') = (settled_at is null)),
-  constraint deliveries_lease_check check ((lease is null) = (leased_until is null))
+  constraint deliveries_settled_check check ((state = 'pending') = (settled_at is null))
 );
 create index deliveries_state_index on deliveries (state, partner_id, event_id);
 create index deliveries_open_index on deliveries (partner_id, next_attempt_at) where state = 'pending';
