@@ -5,7 +5,7 @@ import { type AttemptDecision, decideAttempt } from './attempt-decision.ts'
 import { newAttempt, readEndpoint, type StartedAttempt } from './attempt.ts'
 import type { AttemptTrigger } from './delivery-states.ts'
 import { type MayTake, noMore } from './delivery.ts'
-import { inRound, lastButOneAfter } from './retry-schedule.ts'
+import { inRound } from './retry-schedule.ts'
 
 /** What comes next for a delivery; `missing`: there is none. */
 export type Begun =
@@ -60,7 +60,6 @@ export async function beginAttempt(
         ...noMore,
         round,
         failures,
-        last_but_one_at: lastButOneAfter(failures, delivery.lastButOneAt, now),
         next_attempt_at: raw<Date>`clock_timestamp() + ${forMs} * interval '1 millisecond'`,
       })
       return { kind: 'wait', why: 'not_due', forMs }
@@ -87,8 +86,7 @@ function lockDelivery(trx: Sql, leadId: number, sequence: number) {
   return trx
     .selectFrom('deliveries')
     .select(['event_id as eventId', 'partner_id as partnerId', 'request_id as requestId', 'body', 'state'])
-    .select(['round', 'failures', 'next_attempt_at as nextAttemptAt', 'last_but_one_at as lastButOneAt'])
-    .select(['lease', 'interruptions', 'asked'])
+    .select(['round', 'failures', 'next_attempt_at as nextAttemptAt', 'lease', 'interruptions', 'asked'])
     .where('lead_id', '=', leadId)
     .where('sequence', '=', sequence)
     .forUpdate()

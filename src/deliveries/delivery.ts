@@ -22,8 +22,6 @@ export const Delivery = defineEntity({
     /** The place in the retry schedule, in that round. */
     failures: p.integer().default(0),
     nextAttemptAt: instant(),
-    /** When the schedule's last attempt but one was made; null before it. */
-    lastButOneAt: instant().nullable(),
     /** The attempt that may settle this delivery: see `createLeaseJudge`. */
     lease: p.text().nullable(),
     /** How many of the latest attempts in a row were interrupted. */

@@ -72,10 +72,10 @@ async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome)
 
 /** Locks the delivery, then its endpoint, and decides with what both are then. */
 async function fail(trx: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): Promise<Finished> {
-  const { attemptId, eventId, trigger } = attempt
+  const { eventId, trigger } = attempt
   const { now, partnerId, ...delivery } = await lockDelivery(trx, attempt)
-  const { round, ...endpoint } = await lockEndpoint(trx, partnerId, attemptId)
-  const facts = { ...inRound(delivery, round, now), trigger }
+  const { round, previousAt, ...endpoint } = await lockEndpoint(trx, partnerId, attempt)
+  const facts = { ...inRound(delivery, round, now), trigger, previousAt }
   const decision = decideFailure(facts, endpoint, outcome, { now, random: Math.random })
   const { end, delivery: change } = decision
   const next = end === 'failed' ? (change?.nextAttemptAt ?? null) : null
@@ -85,7 +85,6 @@ async function fail(trx: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): P
       round,
       failures: change.failures,
       next_attempt_at: change.nextAttemptAt,
-      last_but_one_at: change.lastButOneAt,
       ...(change.isGivenUp && { state: 'given_up' as const, settled_at: now, asked: null }),
     }
     await trx
@@ -130,8 +129,7 @@ function writeEnd(
 function lockDelivery(trx: Sql, { eventId, attemptId }: EndedAttempt) {
   return trx
     .selectFrom('deliveries')
-    .select(['partner_id as partnerId', 'state', 'round', 'failures', 'last_but_one_at as lastButOneAt'])
-    .select('next_attempt_at as nextAttemptAt')
+    .select(['partner_id as partnerId', 'state', 'round', 'failures', 'next_attempt_at as nextAttemptAt'])
     .select(raw<boolean>`lease is not distinct from ${attemptId}`.as('holdsLease'))
     .select(raw<Date>`clock_timestamp()`.as('now'))
     .where('event_id', '=', eventId)
@@ -139,11 +137,17 @@ function lockDelivery(trx: Sql, { eventId, attemptId }: EndedAttempt) {
     .executeTakeFirstOrThrow()
 }
 
-function lockEndpoint(trx: Sql, partnerId: number, attemptId: string) {
+function lockEndpoint(trx: Sql, partnerId: number, { eventId, attemptId }: EndedAttempt) {
   return trx
     .selectFrom('endpoints')
     .select(['paused_by as pausedBy', 'failing_since as failingSince', 'round'])
     .select(isOfRevision(attemptId).as('isCurrent'))
+    .select(
+      raw<Date | null>`(
+        select max(finished_at) from attempts
+        where event_id = ${eventId} and trigger = 'scheduled' and id <> ${attemptId}
+      )`.as('previousAt'),
+    )
     .where('partner_id', '=', partnerId)
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow()

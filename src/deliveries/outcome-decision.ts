@@ -3,7 +3,7 @@ import type { EndpointNotice } from '../endpoints/notices.ts'
 import { failureReason } from '../leads/referral-state.ts'
 import type { AttemptOutcome } from '../webhooks/send.ts'
 import { type AttemptTrigger, type DeliveryState, FAILING_AFTER } from './delivery-states.ts'
-import { isLastScheduled, lastButOneAfter, nextAttemptAt, PAUSE_AFTER_MS } from './retry-schedule.ts'
+import { isLastScheduled, nextAttemptAt, PAUSE_AFTER_MS } from './retry-schedule.ts'
 
 export type FailedRequest = Pick<AttemptOutcome, 'status' | 'errorCode' | 'retryAfter'>
 
@@ -15,8 +15,8 @@ export interface FailedAttemptFacts {
   state: DeliveryState
   failures: number
   nextAttemptAt: Date
-  /** When the last attempt but one had failed; `null` before it. */
-  lastButOneAt: Date | null
+  /** When its scheduled attempt before this one had ended; `null` if this is the first. */
+  previousAt: Date | null
 }
 
 export interface CalledEndpoint {
@@ -30,7 +30,7 @@ export interface CalledEndpoint {
 export interface FailureDecision {
   end: 'failed' | 'given_up' | 'held' | 'superseded'
   /** `null`: only its lease ends, if the attempt holds it. */
-  delivery: { failures: number; nextAttemptAt: Date; isGivenUp: boolean; lastButOneAt: Date | null } | null
+  delivery: { failures: number; nextAttemptAt: Date; isGivenUp: boolean } | null
   /** `null` if nothing changes: attempts that all wrote this row would wait for each other. */
   endpoint: {
     failingSince: Date
@@ -51,7 +51,7 @@ export interface FailureDecision {
  * | a `resend` of a settled one, a `replay` or a `probe`          | –                                      | –        |
  * | the endpoint changed since (URL, pause, resume)               | failure, by schedule                   | –        |
  * | 410, or at least the third failure after 72 h without success | failure                                | paused   |
- * | the last, and the endpoint took others since the last but one | given up                               | failing  |
+ * | the last, and the endpoint took others since the one before   | given up                               | failing  |
  * | otherwise                                                     | failure, by schedule and `Retry-After` | failing  |
  */
 export function decideFailure(
@@ -61,12 +61,12 @@ export function decideFailure(
   { now, random }: { now: Date; random: () => number },
 ): FailureDecision {
   const nothing = { delivery: null, endpoint: null, notices: [] }
-  const { trigger, state, lastButOneAt } = attempt
+  const { trigger, state, previousAt } = attempt
   if (!attempt.holdsLease) return { ...nothing, end: 'superseded' }
   if (trigger !== 'scheduled') {
-    const place = { failures: attempt.failures, nextAttemptAt: attempt.nextAttemptAt, lastButOneAt }
+    const place = { failures: attempt.failures, nextAttemptAt: attempt.nextAttemptAt, isGivenUp: false }
     const isOpen = trigger === 'resend' && state === 'pending'
-    return { ...nothing, end: 'failed', delivery: isOpen ? { ...place, isGivenUp: false } : null }
+    return { ...nothing, end: 'failed', delivery: isOpen ? place : null }
   }
   const failures = attempt.failures + 1
   // with fewer failures, nothing may have been tried for most of that time: what failed before may be erased or given up
@@ -74,13 +74,12 @@ export function decideFailure(
   const failingMs = failingSince === null ? 0 : now.getTime() - failingSince.getTime()
   const isPaused = isCurrent && (status === 410 || (isFailing && failingMs >= PAUSE_AFTER_MS))
   // the endpoint's last success: now if it was working until this attempt, else just before it began to fail
-  const tookOthers = lastButOneAt !== null && (failingSince ?? now) > lastButOneAt
+  const tookOthers = previousAt !== null && (failingSince ?? now) > previousAt
   const isGivenUp = isCurrent && !isPaused && tookOthers && isLastScheduled(failures)
   const delivery = {
     failures,
     nextAttemptAt: nextAttemptAt(failures, isCurrent ? retryAfter : null, { now, random }),
     isGivenUp,
-    lastButOneAt: lastButOneAfter(failures, lastButOneAt, now),
   }
   if (!isCurrent) return { ...nothing, end: pausedBy === null ? 'failed' : 'held', delivery }
 

@@ -23,13 +23,6 @@ export const PAUSE_AFTER_MS = PAUSE_AFTER_HOURS * HOUR_MS
 /** Whether the failure was that of the schedule's last attempt, or of a later one. */
 export const isLastScheduled = (failures: number) => failures >= RETRY_DELAYS_MS.length
 
-/**
- * When the schedule's last attempt but one had failed, of a delivery that has now failed `failures` times; `null` before it.
- * If the endpoint accepts other webhooks from then on, the last failure is this delivery's own.
- */
-export const lastButOneAfter = (failures: number, lastButOneAt: Date | null, now: Date) =>
-  failures >= RETRY_DELAYS_MS.length - 1 ? (lastButOneAt ?? now) : null
-
 /** Added to each wait, so that an outage is not followed by a thundering herd. */
 const MOST_JITTER = 0.2
 
@@ -79,8 +72,6 @@ export interface Schedule {
   round: number
   failures: number
   nextAttemptAt: Date
-  /** When the schedule's last attempt but one had failed; `null` before it. */
-  lastButOneAt: Date | null
 }
 
 /**
@@ -89,5 +80,5 @@ export interface Schedule {
  */
 export function inRound<Stored extends Schedule>(delivery: Stored, round: number, now: Date): Stored {
   if (delivery.round === round || delivery.round === 0) return delivery
-  return { ...delivery, failures: 0, nextAttemptAt: now, lastButOneAt: null }
+  return { ...delivery, failures: 0, nextAttemptAt: now }
 }

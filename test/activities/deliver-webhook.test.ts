@@ -54,10 +54,10 @@ describe('delivering a webhook', () => {
   const answering = (status: number, headers: Record<string, string> = {}) => {
     endpoint.answer = (_, response) => void response.writeHead(status, headers).end('sorry')
   }
-  const makeDue = async () =>
+  const makeDue = async (place: { failures?: number } = {}) =>
     sql
       .updateTable('deliveries')
-      .set({ next_attempt_at: raw<Date>`clock_timestamp()` })
+      .set({ next_attempt_at: raw<Date>`clock_timestamp()`, ...place })
       .where('lead_id', '=', leadId)
       .execute()
   const refusal = async (): Promise<ApplicationFailure> => {
@@ -208,8 +208,11 @@ describe('delivering a webhook', () => {
 
   it('gives up at the last failure what a working endpoint refuses, and goes on to the next', async () => {
     answering(500)
-    const before = { failures: RETRY_DELAYS_MS.length - 1, last_but_one_at: new Date() }
-    await sql.updateTable('deliveries').set(before).where('lead_id', '=', leadId).execute()
+    await refusal()
+    answering(200)
+    await deliver(await commitLead(), 1, 'scheduled')
+    answering(500)
+    await makeDue({ failures: RETRY_DELAYS_MS.length - 1 })
     expect(await deliver(leadId, 1, 'scheduled')).toEqual({ outcome: 'given_up', next: 2, last: 1 })
     expect((await delivery()).failures).toBe(RETRY_DELAYS_MS.length)
   })

@@ -7,7 +7,7 @@ import {
   endpointTransitions,
 } from '../../src/endpoints/endpoint-state.ts'
 import { decideFailure } from '../../src/deliveries/outcome-decision.ts'
-import { inRound, lastButOneAfter } from '../../src/deliveries/retry-schedule.ts'
+import { inRound } from '../../src/deliveries/retry-schedule.ts'
 
 export const LEADS = 14
 export const WEBHOOKS = 2
@@ -19,7 +19,8 @@ interface Delivery {
   state: DeliveryState
   round: number
   failures: number
-  lastButOneAt: Date | null
+  /** The end of its latest scheduled attempt. */
+  previousAt: Date | null
   nextAttemptAt: Date
   lease: Attempt | null
   asked: null
@@ -55,7 +56,7 @@ export class Life {
       state: 'pending',
       round: 0,
       failures: 0,
-      lastButOneAt: null,
+      previousAt: null,
       nextAttemptAt: this.now,
       lease: null,
       asked: null,
@@ -86,7 +87,6 @@ export class Life {
         failures,
         nextAttemptAt: new Date(this.now.getTime() + forMs),
         interruptions: 0,
-        lastButOneAt: lastButOneAfter(failures, counted.lastButOneAt, this.now),
       })
       delivery.lease = null
     }
@@ -122,10 +122,11 @@ export class Life {
     const request = { status, errorCode: null, retryAfter: null }
     const decision = decideFailure(facts, { ...this.endpoint, isCurrent }, request, this)
     if (facts.holdsLease) delivery.lease = null
+    if (trigger === 'scheduled') delivery.previousAt = this.now
     if (decision.delivery !== null) {
-      const { failures, nextAttemptAt, isGivenUp, lastButOneAt } = decision.delivery
+      const { failures, nextAttemptAt, isGivenUp } = decision.delivery
       assert(nextAttemptAt.getTime() - this.now.getTime() >= SHORTEST_RETRY_MS)
-      Object.assign(delivery, { round, failures, nextAttemptAt, lastButOneAt })
+      Object.assign(delivery, { round, failures, nextAttemptAt })
       if (isGivenUp) this.settle(delivery, 'given_up')
     }
     if (decision.endpoint === null) return

@@ -163,7 +163,6 @@ create table deliveries (
   round int not null default 0,
   failures int not null default 0,
   next_attempt_at timestamptz not null,
-  last_but_one_at timestamptz,
   lease text,
   interruptions int not null default 0,
   settled_at timestamptz,
