@@ -20,8 +20,8 @@ export const Attempt = defineEntity({
     /** 1 for the delivery's first. */
     number: p.integer(),
     trigger: p.text().$type<AttemptTrigger>(),
-    /** The endpoint's revision that was called. */
-    endpointRevision: p.integer(),
+    /** The endpoint's, as it began. */
+    round: p.integer(),
     url: p.text(),
     startedAt: instant().defaultRaw('clock_timestamp()'),
     finishedAt: instant().nullable(),
@@ -93,7 +93,6 @@ export interface StartedAttempt {
 interface CalledEndpoint {
   url: string | null
   pausedBy: EndpointPauser | null
-  revision: number
   round: number
   secrets: StoredSecret[]
   now: Date
@@ -110,7 +109,7 @@ export async function readEndpoint(
   { partnerId, leadId }: { partnerId: number; leadId: number },
 ): Promise<CalledEndpoint[]> {
   const { rows } = await raw<CalledEndpoint>`
-    select url, paused_by as "pausedBy", revision, round, clock_timestamp() as now,
+    select url, paused_by as "pausedBy", round, clock_timestamp() as now,
       array(
         select array[id::text, ciphertext] from endpoint_secrets
         where endpoint_secrets.partner_id = endpoints.partner_id and ${isLiveSecret} order by id desc
@@ -133,8 +132,8 @@ export function newAttempt(
   const attemptId = `att_${newUuid()}`
   // nothing is sent to an endpoint without one
   const url = endpoint.url ?? ''
-  const revision = { endpoint_revision: endpoint.revision }
-  const row = { id: attemptId, event_id: eventId, partner_id: partnerId, trigger, url, ...revision }
+  const { round } = endpoint
+  const row = { id: attemptId, event_id: eventId, partner_id: partnerId, trigger, url, round }
   const request = {
     attemptId,
     trigger,

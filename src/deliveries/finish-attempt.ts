@@ -1,6 +1,6 @@
 import { type RawBuilder, sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
-import { columnsOf, isOfRevision, resumeAfterProbe } from '../endpoints/endpoint.ts'
+import { columnsOf, isOfRound, resumeAfterProbe } from '../endpoints/endpoint.ts'
 import { type EndpointNotice, oweNotice } from '../endpoints/notices.ts'
 import type { AttemptOutcome } from '../webhooks/send.ts'
 import type { Signature } from '../webhooks/signature.ts'
@@ -53,7 +53,7 @@ async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome)
     ), endpoint as (
       -- only when it changes: a row that every delivery updated would make them wait for each other
       update endpoints set failing_since = null, incident = incident and ${others} from delivery
-      where endpoints.partner_id = delivery.partner_id and ${isOfRevision(attemptId)}
+      where endpoints.partner_id = delivery.partner_id and ${isOfRound(attemptId)}
         and (failing_since is not null or incident and not ${others})
       returning endpoints.partner_id, incident
     ), notice as (
@@ -141,7 +141,7 @@ function lockEndpoint(trx: Sql, partnerId: number, { eventId, attemptId }: Ended
   return trx
     .selectFrom('endpoints')
     .select(['paused_by as pausedBy', 'failing_since as failingSince', 'round'])
-    .select(isOfRevision(attemptId).as('isCurrent'))
+    .select(isOfRound(attemptId).as('isCurrent'))
     .select(
       raw<Date | null>`(
         select max(finished_at) from attempts

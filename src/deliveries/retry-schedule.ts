@@ -75,8 +75,8 @@ export interface Schedule {
 }
 
 /**
- * What of it counts in a round of its endpoint. A resume, a new URL and an accepted probe begin another round, in which each
- * open delivery is at its first attempt, and due now.
+ * What of it counts in a round of its endpoint. Each change of the endpoint begins another round, in which each open
+ * delivery is at its first attempt, and due now.
  */
 export function inRound<Stored extends Schedule>(delivery: Stored, round: number, now: Date): Stored {
   if (delivery.round === round || delivery.round === 0) return delivery

@@ -20,12 +20,13 @@ export const Endpoint = defineEntity({
     state: p.text().$type<EndpointState>(),
     reason: p.text().nullable(),
     pausedBy: p.text().$type<EndpointPauser>().nullable(),
-    /** Rises with each new URL, pause and resume. The answer to an attempt counts for the revision that it called. */
-    revision: p.integer().default(1),
-    /** The revision that set the current URL. */
-    urlRevision: p.integer().default(1),
-    /** Rises with each new URL, resume and accepted probe. Failures and dates of a delivery count in their round alone. */
+    /**
+     * Rises with each new URL, pause, resume and accepted probe. The answer to an attempt, and failures and dates of a
+     * delivery, count in their round alone.
+     */
     round: p.integer().default(1),
+    /** The round that began with the current URL. */
+    urlRound: p.integer().default(1),
     /** The latest round for which all leads with open webhooks were woken. */
     wokenRound: p.integer().default(1),
     /** Since when it is in this state. */
@@ -77,7 +78,6 @@ export const openDeliveries = raw<number>`(
   select count(*)::int from deliveries d where d.partner_id = endpoints.partner_id and d.state = 'pending'
 )`
 
-export const nextRevision = raw<number>`endpoints.revision + 1`
 export const nextRound = raw<number>`endpoints.round + 1`
 
 /** What a transition writes. */
@@ -87,10 +87,10 @@ export function columnsOf(reason: EndpointTransition) {
     state: pausedBy === null ? ('active' as const) : ('paused' as const),
     reason,
     paused_by: pausedBy,
-    revision: nextRevision,
+    round: nextRound,
     since: raw<Date>`clock_timestamp()`,
     next_probe_at: pausedBy === 'service' ? raw<Date>`clock_timestamp() + interval '1 hour'` : null,
-    ...(pausedBy === null && { round: nextRound, failing_since: null }),
+    ...(pausedBy === null && { failing_since: null }),
   }
 }
 
@@ -101,11 +101,11 @@ export async function resumeAfterProbe(trx: Sql, partnerId: number, attemptId: s
     .set(columnsOf('probe_succeeded'))
     .where('partner_id', '=', partnerId)
     .where('paused_by', '=', 'service')
-    .where(isOfRevision(attemptId))
+    .where(isOfRound(attemptId))
     .execute()
 }
 
-/** Whether the attempt called the endpoint's current revision. */
-export function isOfRevision(attemptId: string | Expression<string>) {
-  return raw<boolean>`endpoints.revision = (select endpoint_revision from attempts where id = ${attemptId})`
+/** Whether the attempt called the endpoint in its current round. */
+export function isOfRound(attemptId: string | Expression<string>) {
+  return raw<boolean>`endpoints.round = (select round from attempts where id = ${attemptId})`
 }

@@ -119,7 +119,7 @@ const shown = (time: string) => raw.raw(`to_char((${time}) at time zone 'utc', '
 export async function viewOf(sql: Sql, partnerId: number): Promise<EndpointView> {
   const { rows } = await raw<Omit<EndpointView, 'reason'> & { reason: string | null }>`
     with latest as materialized (
-      select id, endpoint_revision, error_code, status, hint, finished_at from attempts
+      select id, round, error_code, status, hint, finished_at from attempts
       where (partner_id, id) > (${partnerId}::int, '') and (partner_id, id) < (${partnerId}::int, 'att_g')
         and finished_at is not null and error_code is distinct from 'interrupted'
       order by partner_id desc, id desc limit 1000
@@ -129,11 +129,11 @@ export async function viewOf(sql: Sql, partnerId: number): Promise<EndpointView>
       ${shown('case when fails then failing_since else since end')} as since,
       ${openDeliveries} as open_deliveries,
       (
-        select ${shown('max(finished_at)')} from latest where error_code is null and endpoint_revision >= url_revision
+        select ${shown('max(finished_at)')} from latest where error_code is null and latest.round >= url_round
       ) as last_success_at,
       (
         select json_build_object('at', ${shown('finished_at')}, 'status', status, 'error_code', error_code, 'hint', hint)
-        from latest where error_code is not null and endpoint_revision >= url_revision order by id desc limit 1
+        from latest where error_code is not null and latest.round >= url_round order by id desc limit 1
       ) as last_error,
       case state when 'active' then (
         select ${shown('due')} from (

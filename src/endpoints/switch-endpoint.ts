@@ -3,7 +3,7 @@ import type { Tables } from '../database/orm.ts'
 import { inTransaction, type Sql } from '../database/sql.ts'
 import { cancelOpen } from '../deliveries/delivery.ts'
 import type { SealAt } from '../seal.ts'
-import { columnsOf, type LockedEndpoint, lockEndpoint, nextRevision, nextRound } from './endpoint.ts'
+import { columnsOf, type LockedEndpoint, lockEndpoint, nextRound } from './endpoint.ts'
 import { oweNotice } from './notices.ts'
 import { addSecret, currentSecret, signWith } from './secrets.ts'
 
@@ -36,15 +36,14 @@ export async function switchTo(
   await trx
     .updateTable('endpoints')
     .set({ candidate: null, candidate_url: null, candidate_at: null, certification: null })
-    .set({ url, url_revision: nextRevision, round: nextRound, ...(isOther && previous), ...columns })
+    .set({ url, url_round: nextRound, round: nextRound, ...(isOther && previous), ...columns })
     .where('partner_id', '=', endpoint.partner_id)
     .execute()
 }
 
 /** Switches as a partner may: a pause by staff goes on. Partner and staff get a mail. */
 export async function switchAsPartner(trx: Sql, endpoint: LockedEndpoint, target: Target): Promise<void> {
-  const columns = endpoint.paused_by === 'staff' ? { revision: nextRevision } : columnsOf('endpoint_set')
-  await switchTo(trx, endpoint, target, columns)
+  await switchTo(trx, endpoint, target, endpoint.paused_by === 'staff' ? {} : columnsOf('endpoint_set'))
   await oweNotice(trx, endpoint.partner_id, 'url_changed')
 }
 

@@ -30,7 +30,7 @@ interface Delivery {
 interface Attempt {
   delivery: Delivery
   trigger: AttemptTrigger
-  revision: number
+  round: number
   startedAt: Date
 }
 
@@ -41,7 +41,6 @@ export class Life {
     url: 'https://lender.example',
     pausedBy: null as EndpointPauser | null,
     failingSince: null as Date | null,
-    revision: 1,
     round: 1,
   }
   underWay: Attempt[] = []
@@ -94,7 +93,7 @@ export class Life {
     assert(!isLeased)
     assert(trigger === 'probe' || this.endpoint.pausedBy === null)
     assert(trigger !== 'scheduled' || counted.nextAttemptAt <= this.now)
-    const attempt = { delivery, trigger, revision: this.endpoint.revision, startedAt: this.now }
+    const attempt = { delivery, trigger, round, startedAt: this.now }
     delivery.lease = attempt
     this.underWay.push(attempt)
     return 'send'
@@ -104,7 +103,7 @@ export class Life {
   end(attempt: Attempt, status: number | null): void {
     this.underWay = this.underWay.filter((each) => each !== attempt)
     const { delivery, trigger } = attempt
-    const isCurrent = attempt.revision === this.endpoint.revision
+    const isCurrent = attempt.round === this.endpoint.round
     if (status === null) {
       delivery.interruptions += 1
       return
@@ -147,11 +146,8 @@ export class Life {
     if (pausedBy === 'service' || name === 'probe_succeeded') {
       assert(this.endpoint.pausedBy === null || this.endpoint.pausedBy === 'service')
     }
-    this.endpoint.revision += 1
+    this.endpoint.round += 1
     this.endpoint.pausedBy = pausedBy
-    if (pausedBy === null) {
-      this.endpoint.failingSince = null
-      this.endpoint.round += 1
-    }
+    if (pausedBy === null) this.endpoint.failingSince = null
   }
 }

@@ -59,14 +59,14 @@ it('a 2xx, which one statement decides, is what the table of outcomes says', asy
         .set({ state, settled_at: settledAt, ...(!holdsLease && { lease: 'another' }) })
         .where('event_id', '=', eventId)
         .execute()
-      const { revision } = await endpoint()
+      const { round } = await endpoint()
       const since = isFailing ? new Date(0) : null
       await sql
         .updateTable('endpoints')
         .set({
           state: pausedBy === null ? 'active' : 'paused',
           paused_by: pausedBy,
-          revision: isCurrent ? revision : revision + 1,
+          round: isCurrent ? round : round + 1,
           failing_since: since,
           incident,
         })
@@ -91,7 +91,7 @@ it('a 2xx, which one statement decides, is what the table of outcomes says', asy
         incident: incident && !counts,
         state: resumes ? 'active' : before.state,
         paused_by: resumes ? null : before.paused_by,
-        revision: resumes ? before.revision + 1 : before.revision,
+        round: resumes ? before.round + 1 : before.round,
       })
       const notices = await sql.selectFrom('notices').select('kind').execute()
       expect(notices).toEqual(incident && counts ? [{ kind: 'recovered' }] : [])

@@ -46,8 +46,8 @@ describe('an endpoint, as it is shown', () => {
     ],
   ])('has what came of attempts since the URL is the current one, pauses or not: %s', async (_, change) => {
     const attempt = async (more: { errorCode?: string; inProgress?: true }) => {
-      const { revision } = await sql.selectFrom('endpoints').select('revision').executeTakeFirstOrThrow()
-      return addAttempts(sql, partnerId, [{ revision, ...more }])
+      const { round } = await sql.selectFrom('endpoints').select('round').executeTakeFirstOrThrow()
+      return addAttempts(sql, partnerId, [{ round, ...more }])
     }
     const NONE = { last_success_at: null, last_error: null }
     await sql.transaction().execute((trx) => insertLead(trx, partnerId, LEAD, () => '{}'))

@@ -157,11 +157,11 @@ describe('a partner’s own endpoint, in a sandbox', () => {
   it('pauses and resumes', async () => {
     const paused = await partner.post('pause-endpoint', {})
     expect(paused.body.data).toMatchObject({ health: 'paused', reason: 'it was paused with pause-endpoint' })
-    const { revision } = await endpointOf(api, partner)
+    const { round } = await endpointOf(api, partner)
     const looks = () => api.requested.filter((what) => what === `endpoint ${partner.id}`)
     expect(looks()).toHaveLength(1)
     await partner.post('pause-endpoint', {})
-    expect((await endpointOf(api, partner)).revision).toBe(revision)
+    expect((await endpointOf(api, partner)).round).toBe(round)
     const resumed = await partner.post('resume-endpoint', {})
     expect(resumed.body.data).toMatchObject({
       health: 'active',

@@ -23,7 +23,7 @@ describe('export-lead', () => {
     context = await contextOf(withoutTemporal(await databaseUrl()))
     leadId = await partner.createLead({ notes: 'two late payments', partner_lead_id: 'LOAN-1' })
     await partner.post('update-partner-info', { lead_id: leadId, loan_product: 'FHA', branch: 'Oakland' })
-    await raw`insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, url, finished_at, status, response_body)
+    await raw`insert into attempts (id, event_id, partner_id, number, trigger, round, url, finished_at, status, response_body)
       select 'att_' || n, event_id, partner_id, n, 'scheduled', 1, 'https://lender.example', now(), 503, 'try later' from deliveries, generate_series(1, 3) n
       where lead_id = ${leadId}`.execute(api.sql)
     await recordAudit(api.sql, 'Kim Staff', {

@@ -88,7 +88,7 @@ describe('retention', () => {
       const time = at.getTime().toString(16).padStart(12, '0')
       const id = `att_${time.slice(0, 8)}-${time.slice(8)}${newUuid().slice(13)}`
       await raw`
-        insert into attempts (id, event_id, partner_id, number, trigger, endpoint_revision, url, started_at, finished_at,
+        insert into attempts (id, event_id, partner_id, number, trigger, round, url, started_at, finished_at,
           response_headers, response_body, address)
         select ${id}, event_id, partner_id, 1, 'scheduled', 1, 'https://lender.example', ${at}, ${at}, '{}', 'no', '192.0.2.1'
         from deliveries where lead_id = ${leadId}`.execute(sql)

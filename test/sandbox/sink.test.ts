@@ -93,7 +93,7 @@ describe('what arrives at a sink', () => {
   })
 
   it('is answered 200 again once use-sink is called again, which changes nothing else', async () => {
-    const row = api.sql.selectFrom('endpoints').select('revision').where('partner_id', '=', partner.id)
+    const row = api.sql.selectFrom('endpoints').select('round').where('partner_id', '=', partner.id)
     const before = await row.executeTakeFirst()
     await partner.post('sandbox/set-sink', { status: 500 })
     await partner.post('sandbox/use-sink', {})

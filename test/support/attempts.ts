@@ -6,8 +6,8 @@ interface TestAttempt {
   durationMs?: number
   errorCode?: string
   trigger?: AttemptTrigger
-  /** The endpoint's revision that it called. */
-  revision?: number
+  /** The endpoint's, as it began. */
+  round?: number
   inProgress?: boolean
 }
 
@@ -23,13 +23,13 @@ export async function addAttempts(sql: Sql, partnerId: number, attempts: TestAtt
     .limit(1)
     .executeTakeFirstOrThrow()
   const rows = attempts.map(
-    ({ durationMs = 40, errorCode = null, trigger = 'scheduled', revision = 1, inProgress }, index) => ({
+    ({ durationMs = 40, errorCode = null, trigger = 'scheduled', round = 1, inProgress }, index) => ({
       id: `att_${newUuid()}`,
       event_id,
       partner_id: partnerId,
       number: (number ?? 0) + 1 + index,
       trigger,
-      endpoint_revision: revision,
+      round,
       url: 'https://lender.example/hook',
       error_code: errorCode,
       ...(inProgress !== true && { finished_at: new Date(), duration_ms: durationMs }),

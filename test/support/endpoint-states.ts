@@ -8,7 +8,7 @@ import { until } from './until.ts'
 export const pauseEndpoint = (sql: Sql, partnerId: number) => pauseOrResume(sql, partnerId, 'staff')
 export const resumeEndpoint = (sql: Sql, partnerId: number) => pauseOrResume(sql, partnerId, 'resumed')
 
-/** Puts endpoints into a state as if it had always been so: nobody is told or woken, and no revision rises. The next probe is in an hour. */
+/** Puts endpoints into a state as if it had always been so: nobody is told or woken, and no round begins. The next probe is in an hour. */
 export async function putEndpoints(
   sql: Sql,
   state: 'active' | 'paused',
