@@ -13,17 +13,23 @@ const subjects: Record<MailKind, string> = {
   recovered: 'Webhook endpoint works again',
   url_changed: 'Your webhook endpoint has changed',
   secret_changed: 'Your signing secret has changed',
+  restored: 'Our database was restored',
 }
 
-/** The mails about a notice: what happened, what to do, the latest attempt. They hold ids and states, no borrower's data. */
-export function describeNotice(
-  { partnerId, kind }: UnsentNotice,
-  facts: NoticeFacts,
-): { subject: string; forPartner: string; forStaff: string } {
-  const texts = [`Hello ${facts.name},`, ...whatHappened(kind, facts), ...latestAttempt(facts)]
-  const forPartner = texts.join('\n\n')
-  const forStaff = `To see more: npm run staff -- endpoint show ${partnerId}\n\nPartner ${partnerId} is told:\n\n${forPartner}`
-  return { subject: `${subjects[kind]}: ${facts.name}`, forPartner, forStaff }
+/** The mail of a notice: what happened, what to do, the latest attempt. It holds ids and states, no borrower's data. */
+export function describeNotice(notice: UnsentNotice, facts: NoticeFacts): { subject: string; text: string } {
+  const { partnerId, kind, recipient } = notice
+  const forStaff = [
+    `To see more: npm run staff -- endpoint show ${partnerId}`,
+    `Partner ${partnerId} is told:`,
+  ]
+  const texts = [
+    ...(recipient === 'staff' ? forStaff : []),
+    `Hello ${facts.name},`,
+    ...whatHappened(notice, facts),
+    ...latestAttempt(facts),
+  ]
+  return { subject: `${subjects[kind]}: ${facts.name}`, text: texts.join('\n\n') }
 }
 
 const UNKNOWN_CHANGE =
@@ -32,7 +38,7 @@ const UNKNOWN_CHANGE =
 const RETRIES = `We retry failed webhooks with exponential backoff for about ${Math.round(SCHEDULE_DAYS)} days. Later webhooks about the same borrower wait until this one is accepted; webhooks about other borrowers are still sent.`
 const MEND = `What to do: make sure that your endpoint responds with 200 within ${REQUEST_LIMIT_MS / 1000} seconds. To see the attempts and their outcomes, call POST /v1/get-deliveries. Once your endpoint works, call POST /v1/resume-endpoint to have all waiting webhooks tried at once.`
 
-function whatHappened(kind: MailKind, facts: NoticeFacts): string[] {
+function whatHappened({ kind, owedAt }: UnsentNotice, facts: NoticeFacts): string[] {
   const { url, state, reason, since, failing_since: failing, open, next_probe_at: probe } = facts
   // the path or query of a webhook's URL may hold a password
   const where = url === null ? 'the endpoint' : `the endpoint at ${new URL(url).origin}`
@@ -62,6 +68,8 @@ function whatHappened(kind: MailKind, facts: NoticeFacts): string[] {
       ]
     case 'url_changed':
       return [`Webhooks now go to ${where}, signed with its secret.`, UNKNOWN_CHANGE]
+    case 'restored':
+      return [restoredText(owedAt)]
     default:
       return [`Webhooks to ${where} are now signed with a new secret.`, UNKNOWN_CHANGE]
   }
@@ -94,18 +102,14 @@ function latestAttempt({ attempt }: NoticeFacts): string[] {
   ]
 }
 
-/** The mail to a partner about a restore of the record. */
-export const restoredText = (name: string, at: Date) => `Hello ${name},
-
-On ${formatTimestamp(at)} UTC, our database was restored from a backup. What this means for your integration:
+const restoredText = (at: Date) => `On ${formatTimestamp(at)} UTC, our database was restored from a backup. What this means for your integration:
 
 - Leads that you created, and changes that you sent with update-partner-info, within the last minutes before the failure may be lost: compare list-leads with your own system, and send them again.
 - Events of those minutes are recorded again with another event_id, so you may receive one twice.
 - You may receive webhooks again that you have. They have the same webhook-id.
 - The sequence of a lead's webhooks is strictly increasing, as always, but its next webhook skips ${SEQUENCES_LEFT_OUT} numbers.
 - If you poll list-events, it may refuse your cursor: continue with the one in error.next.
-- Changes to your endpoint in those minutes may be lost: check get-endpoint, and make them again. If we revoked or issued a key for you in those minutes, contact us.
-`
+- Changes to your endpoint in those minutes may be lost: check get-endpoint, and make them again. If we revoked or issued a key for you in those minutes, contact us.`
 
 /** What a borrower is told of who writes. */
 export interface Letterhead {

@@ -80,9 +80,9 @@ export const { compareWithRecord, removeOld } = interruptible({
   heartbeatTimeout: '1 minute',
 })
 
-/** A mail server may be away for days; then the email is stale. */
+/** A mail server may be away for days; then the email is stale. Others of the partner's are sent with the next try. */
 export const { notify } = interruptible({
-  ...tries('2 minutes', '10 seconds', '1 hour'),
+  ...tries('2 minutes', '10 seconds', '10 minutes'),
   scheduleToCloseTimeout: '7 days',
 })
 

@@ -95,11 +95,6 @@ export async function raiseEpoch(trx: Sql): Promise<number> {
       .where('id', '>', after)
       .where('id', '<=', after + BATCH)
       .execute()
-  await trx
-    .updateTable('partners')
-    .set({ restored_at })
-    .where(raw<boolean>`exists (select from leads where partner_id = partners.id)`)
-    .execute()
   await raw`
     select setval(
       format('%I.%I', schemaname, sequencename)::regclass,
@@ -107,5 +102,6 @@ export async function raiseEpoch(trx: Sql): Promise<number> {
         + case when sequencename = 'leads_id_seq' then ${LEADS_LEFT_OUT}::int else ${IDS_LEFT_OUT}::int end)
     )
     from pg_sequences where schemaname = current_schema()`.execute(trx)
+  await raw`insert into notices (partner_id, kind) select distinct partner_id, 'restored' from leads`.execute(trx)
   return epoch
 }

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
 import { columnsOf, isOfRound, resumeAfterProbe } from '../endpoints/endpoint.ts'
-import { type EndpointNotice, oweNotice } from '../endpoints/notices.ts'
+import { bothRecipients, type EndpointNotice, oweNotice } from '../endpoints/notices.ts'
 import type { AttemptOutcome } from '../webhooks/send.ts'
 import type { Signature } from '../webhooks/signature.ts'
 import { type AttemptTrigger, FAILING_AFTER } from './delivery-states.ts'
@@ -58,8 +58,9 @@ async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome)
       returning endpoints.partner_id, incident
     ), notice as (
       -- of endpoints, a statement sees the rows before it
-      insert into notices (partner_id, kind) select partner_id, 'recovered'
-      from endpoint join endpoints before using (partner_id) where before.incident and not endpoint.incident
+      insert into notices (partner_id, kind, recipient) select partner_id, 'recovered', recipient
+      from endpoint join endpoints before using (partner_id) cross join ${bothRecipients}
+      where before.incident and not endpoint.incident
     ), attempt as (
       ${writeEnd(attempt, outcome, { holdsLease: raw`exists (select from delivery)`, next: null })}
     )

@@ -17,8 +17,8 @@ export type EndpointState = (typeof endpointStates)[number]
 export const endpointPausers = ['staff', 'partner', 'service'] as const
 export type EndpointPauser = (typeof endpointPausers)[number]
 
-/** What partner and staff get a mail about. */
-export type MailKind = 'failing' | 'paused' | 'recovered' | 'url_changed' | 'secret_changed'
+/** What partner and staff get a mail about; of `restored`, only the partner. */
+export type MailKind = 'failing' | 'paused' | 'recovered' | 'url_changed' | 'secret_changed' | 'restored'
 
 interface Transition {
   /** `null`: it is active, and its earlier failures no longer count. */

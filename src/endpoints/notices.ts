@@ -6,8 +6,8 @@ import type { MailKind } from './endpoint-state.ts'
 import { openDeliveries } from './endpoint.ts'
 
 /**
- * A mail to partner and staff about the partner's endpoint: written in the transaction of the fact that it reports, and
- * sent afterwards.
+ * A mail to a partner, or to staff about it: written in the transaction of the fact that it reports, and sent afterwards.
+ * Most facts are told to both, each with a mail of its own: an address that is refused keeps nobody else from the news.
  */
 export const Notice = defineEntity({
   name: 'Notice',
@@ -16,6 +16,7 @@ export const Notice = defineEntity({
     id: p.integer().primary().generated('by default as identity'),
     partnerId: p.integer(),
     kind: p.text().$type<MailKind>(),
+    recipient: p.text().$type<'partner' | 'staff'>().default('partner'),
     owedAt: instant().defaultRaw('clock_timestamp()'),
     /** The event whose webhook fails. */
     eventId: p.text().nullable(),
@@ -40,12 +41,15 @@ export const hasNotices = raw<boolean>`exists (
   select from notices where notices.partner_id = endpoints.partner_id and ${isUnsent}
 )`
 
-/** Mails about pauses: a key can pause and resume as often as it likes. */
+/** As rows with a `recipient`. */
+export const bothRecipients = raw`unnest(array['partner', 'staff']) as recipient`
+
+/** Of a kind: a key can pause, resume and change the secret as often as it likes. */
 const MOST_AN_HOUR = 5
 
 /**
- * Owes a partner a notice, unless one of its kind waits. A failure is told once for each incident, which begins here and ends
- * with a success: then `recovered` is owed. The caller's transaction has the endpoint locked.
+ * Owes partner and staff a notice. A failure is told once for each incident, which begins here and ends with a success: then
+ * `recovered` is owed. The caller's transaction has the endpoint locked.
  */
 export async function oweNotice(
   trx: Sql,
@@ -55,14 +59,12 @@ export async function oweNotice(
 ): Promise<void> {
   await raw`
     with owed as (
-      insert into notices (partner_id, kind, event_id)
-      select partner_id, ${kind}, ${eventId} from endpoints e
-      where partner_id = ${partnerId} and not (incident and ${kind} = 'failing')
-        and not exists (select from notices n where n.partner_id = e.partner_id and kind = ${kind} and ${isUnsent})
-        and (${kind} <> 'paused' or ${MOST_AN_HOUR} > (
-          select count(*) from notices n
-          where n.partner_id = e.partner_id and kind = 'paused' and owed_at > now() - interval '1 hour'
-        ))
+      insert into notices (partner_id, kind, event_id, recipient)
+      select partner_id, ${kind}, ${eventId}, recipient from endpoints e cross join ${bothRecipients}
+      where partner_id = ${partnerId} and not (incident and ${kind} = 'failing') and ${MOST_AN_HOUR} > (
+        select count(*) from notices n where n.partner_id = e.partner_id and n.recipient = 'partner'
+          and kind = ${kind} and owed_at > now() - interval '1 hour'
+      )
       returning partner_id, kind
     )
     update endpoints set incident = true from owed
@@ -72,7 +74,7 @@ export async function oweNotice(
 export async function unsentNotices(sql: Sql, partnerId: number) {
   return sql
     .selectFrom('notices')
-    .select(['id', 'partner_id as partnerId', 'kind', 'event_id as eventId'])
+    .select(['id', 'partner_id as partnerId', 'kind', 'recipient', 'event_id as eventId', 'owed_at as owedAt'])
     .where('partner_id', '=', partnerId)
     .where(isUnsent)
     .orderBy('id')
@@ -81,7 +83,7 @@ export async function unsentNotices(sql: Sql, partnerId: number) {
 
 export type UnsentNotice = Awaited<ReturnType<typeof unsentNotices>>[number]
 
-export async function markSent(sql: Sql, { id }: UnsentNotice): Promise<void> {
+export async function markSent(sql: Sql, id: number): Promise<void> {
   const sentAt = raw<Date>`clock_timestamp()`
   await sql.updateTable('notices').set({ sent_at: sentAt }).where('id', '=', id).execute()
 }

@@ -12,8 +12,6 @@ export const Partner = defineEntity({
     name: p.text(),
     contactEmail: p.text().nullable(),
     createdAt: instant().defaultRaw('now()'),
-    /** When the record was restored; null once the partner was told. */
-    restoredAt: instant().nullable(),
   },
 })
 

@@ -93,8 +93,9 @@ it('a 2xx, which one statement decides, is what the table of outcomes says', asy
         paused_by: resumes ? null : before.paused_by,
         round: resumes ? before.round + 1 : before.round,
       })
-      const notices = await sql.selectFrom('notices').select('kind').execute()
-      expect(notices).toEqual(incident && counts ? [{ kind: 'recovered' }] : [])
+      const notices = await sql.selectFrom('notices').select(['kind', 'recipient']).orderBy('id').execute()
+      const recovered = ['partner', 'staff'].map((recipient) => ({ kind: 'recovered', recipient }))
+      expect(notices).toEqual(incident && counts ? recovered : [])
     }),
     { numRuns: 60 },
   )

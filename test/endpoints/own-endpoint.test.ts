@@ -124,8 +124,11 @@ describe('a partner’s own endpoint, in a sandbox', () => {
       { secret: old?.secret, hoursLeft: hours },
       { secret: data.secret, hoursLeft: null },
     ])
-    const notices = api.sql.selectFrom('notices').select('kind').where('partner_id', '=', partner.id)
-    expect(await notices.execute()).toEqual([{ kind: 'secret_changed' }])
+    const notices = api.sql.selectFrom('notices').select(['kind', 'recipient'])
+    expect(await notices.where('partner_id', '=', partner.id).execute()).toEqual([
+      { kind: 'secret_changed', recipient: 'partner' },
+      { kind: 'secret_changed', recipient: 'staff' },
+    ])
   })
 
   it('keeps few secrets, however often they are rotated', async () => {
