@@ -1,9 +1,9 @@
 import { sleep } from '@temporalio/activity'
 import type { Sql } from '../src/database/sql.ts'
 import { beginAttempt } from '../src/deliveries/begin-attempt.ts'
-import type { Asked, AttemptTrigger, DeliveryState } from '../src/deliveries/delivery-states.ts'
+import type { AttemptTrigger, DeliveryState } from '../src/deliveries/delivery-states.ts'
 import { deliveryQueue, type DeliveryQueue } from '../src/deliveries/delivery.ts'
-import { listAsked } from '../src/deliveries/resends.ts'
+import { nextAsked } from '../src/deliveries/resends.ts'
 import { beginProbe } from '../src/endpoints/endpoint-review.ts'
 import { partnerOf } from '../src/leads/lead.ts'
 import type { DeliveryFailure } from '../src/leads/referral-state.ts'
@@ -83,30 +83,21 @@ const waits = {
 
 /** Five resends a second at most, one at a time: live traffic has ten at a time. */
 const RESEND_PACE_MS = 200
-const PAUSED_MS = 15_000
-
-/** A webhook that was sent once more. */
-interface Resent {
-  outcome: 'delivered' | 'failed'
-  /** How many wait after it; `MOST_RESENDS` or more, if it is that. */
-  waiting: number
-}
 
 /**
- * Sends the next settled webhook that was asked for, below live traffic: a success makes it delivered, a failure changes
- * nothing. While the endpoint is paused it comes back.
+ * Sends the next settled webhook that a partner or staff asked for, below live traffic: a success makes it delivered, a
+ * failure changes nothing.
  *
- * @returns `undefined` if none was asked for.
+ * @returns whether more of them may be sent now.
  */
 export function resendWebhookActivity(dependencies: DeliveryDependencies) {
   const deliver = deliverWebhookActivity(dependencies)
-  return async (partnerId: number, asked: Asked): Promise<Resent | undefined> => {
-    const [next, ...others] = await listAsked(dependencies.sql, partnerId, asked)
-    if (next === undefined) return undefined
-    const sending = deliver(next.leadId, next.sequence, asked)
+  return async (partnerId: number): Promise<boolean> => {
+    const next = await nextAsked(dependencies.sql, partnerId)
+    if (next === undefined) return false
+    const sending = deliver(next.leadId, next.sequence, next.asked)
     const [{ outcome }] = await Promise.all([sending, sleep(RESEND_PACE_MS)])
-    if (outcome === 'held') throw again('the endpoint is paused: it is sent when it works', PAUSED_MS)
-    return { outcome: outcome === 'delivered' ? outcome : 'failed', waiting: others.length }
+    return outcome !== 'held'
   }
 }
 

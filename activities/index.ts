@@ -2,8 +2,7 @@ import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { Config } from '../src/config.ts'
 import type { Sql } from '../src/database/sql.ts'
-import type { Asked } from '../src/deliveries/delivery-states.ts'
-import { forgetAsked, requestAttempt } from '../src/deliveries/resends.ts'
+import { requestAttempt } from '../src/deliveries/resends.ts'
 import { reviewEndpoint } from '../src/endpoints/endpoint-review.ts'
 import { createEndpointStarter } from '../src/endpoints/endpoint-workflows.ts'
 import { compareLeads } from '../src/leads/comparison.ts'
@@ -103,7 +102,6 @@ export function createActivities({ config, log, sql, client, deploymentId, refer
       ...leadActivities(given),
       advanceClock: advanceClockActivity(given),
       requestAttempt: async (leadId: number, sequence: number) => requestAttempt(sql, leadId, sequence),
-      forgetAsked: async (partnerId: number, asked: Asked) => forgetAsked(sql, partnerId, asked),
 
       ...certificationActivities(given),
       notify: notifyActivity({ ...given, staffEmail: config.STAFF_EMAIL }),

@@ -60,7 +60,7 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
     erasureLog: config.ERASURE_LOG,
     startReferral: (state) => starts.offer(state),
     closeLead: async (leadId, reason, id) => referrals.close(leadId, reason, id),
-    resendWebhook: createResender(client, { sql, referrals }).resend,
+    resendWebhook: createResender({ sql, referrals, startEndpoint }).resend,
     startEndpoint: (partnerId) =>
       void startEndpoint(partnerId).catch((err: unknown) =>
         log.warn({ err }, 'an endpoint’s workflow is not started yet: the worker starts it'),

@@ -67,9 +67,7 @@ export const { deliverWebhook, resendWebhook } = interruptible(webhook)
 export const { probeEndpoint } = interruptible({ ...webhook, scheduleToCloseTimeout: '15 minutes' })
 
 /** A transaction or two, a page of a list, or one request to a partner's endpoint. */
-export const { certify, forgetAsked, reviewEndpoint, wakeLeads } = interruptible(
-  tries('1 minute', '1 second', '1 minute'),
-)
+export const { certify, reviewEndpoint, wakeLeads } = interruptible(tries('1 minute', '1 second', '1 minute'))
 
 /** Its sender waits no longer. */
 export const { pingEndpoint } = interruptible({ scheduleToCloseTimeout: '17 seconds' })

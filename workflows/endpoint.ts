@@ -11,8 +11,18 @@ import {
 import type { WakeProgress } from '../activities/wake-leads.ts'
 import type { EndpointReview } from '../src/endpoints/endpoint-review.ts'
 import { describeReason, type PingOutcome } from '../src/endpoints/endpoint-state.ts'
-import { certify, notify, pingEndpoint, probeEndpoint, reviewEndpoint, wakeLeads } from './activities.ts'
+import {
+  certify,
+  notify,
+  pingEndpoint,
+  probeEndpoint,
+  resendWebhook,
+  reviewEndpoint,
+  wakeLeads,
+} from './activities.ts'
 import { lookSignal, pingUpdate, probeSignal } from './messages.ts'
+
+type Beside = 'mails' | 'certification' | 'resends'
 
 /** What the workflow holds in memory: all else is in the record. */
 interface Memory {
@@ -24,14 +34,15 @@ interface Memory {
   /** A probe was asked for, whatever its date. */
   probeNow: boolean
   /** What is under way while webhooks go on: a mail server that is down delays none. */
-  beside: Set<'mails' | 'certification'>
+  beside: Set<Beside>
   /** The test request that is under way. */
   ping: Promise<PingOutcome> | undefined
 }
 
 /**
- * Probes a partner's endpoint that the service paused, wakes its leads, certifies its candidate, sends its emails and test
- * requests: id `endpoint-<partner>`, runs while there is any of that. Each round reads from PostgreSQL what to do.
+ * Probes a partner's endpoint that the service paused, wakes its leads, certifies its candidate, sends its emails, its test
+ * requests and the settled webhooks that are asked for once more: id `endpoint-<partner>`, runs while there is any of that.
+ * Each round reads from PostgreSQL what to do.
  */
 export async function endpoint(
   partnerId: number,
@@ -53,6 +64,8 @@ export async function endpoint(
     // what fails for days is stale by then; the record shows that it was not sent
     if (review.unsent > 0) void beside(memory, 'mails', () => notify(partnerId))
     if (review.isCertifying) void beside(memory, 'certification', () => certifyAll(partnerId))
+    if (review.resends > 0 && review.state === 'active')
+      void beside(memory, 'resends', () => resendSome(partnerId))
     const isDone = await act(memory, review, looks)
     if (isDone) return
     if (workflowInfo().continueAsNewSuggested && allHandlersFinished())
@@ -99,7 +112,7 @@ async function ping(memory: Memory): Promise<PingOutcome> {
 }
 
 /** Does one of a kind at a time while the workflow goes on, which looks at the record after it. */
-async function beside(memory: Memory, kind: 'mails' | 'certification', work: () => Promise<unknown>) {
+async function beside(memory: Memory, kind: Beside, work: () => Promise<unknown>) {
   if (memory.beside.has(kind)) return
   memory.beside.add(kind)
   await work().catch(() => {})
@@ -109,6 +122,13 @@ async function beside(memory: Memory, kind: 'mails' | 'certification', work: () 
 
 async function certifyAll(partnerId: number): Promise<void> {
   while (await certify(partnerId));
+}
+
+/** How many are sent before the record is looked at again, which says how many wait. */
+const RESENDS_AT_A_TIME = 100
+
+async function resendSome(partnerId: number): Promise<void> {
+  for (let sent = 0; sent < RESENDS_AT_A_TIME; sent += 1) if (!(await resendWebhook(partnerId))) return
 }
 
 /** Probes with the oldest held webhook. If that fails, the next probe follows anyway. */
@@ -125,11 +145,12 @@ async function wakeNext(memory: Memory): Promise<void> {
 
 /** What an operator reads in the Temporal Web UI. */
 function detailsOf(partnerId: number, review: EndpointReview): string {
-  const { state, reason, since, nextProbeAt: at, waiting, certified } = review
+  const { state, reason, since, nextProbeAt: at, waiting, resends, certified } = review
   return [
     `The endpoint of **partner ${partnerId}** is **${state}** since ${since}: ${describeReason(reason)}.`,
     '',
     `- Webhooks that wait: ${waiting}`,
+    ...(resends === 0 ? [] : [`- Settled webhooks that wait to be sent once more: ${resends}`]),
     ...(at === null ? [] : [`- Next probe at ${new Date(at).toISOString()}`]),
     ...(certified === null ? [] : [certified]),
   ].join('\n')

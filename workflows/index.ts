@@ -2,10 +2,9 @@ import { workflowInfo } from '@temporalio/workflow'
 import type { Comparison } from '../activities/compare-with-record.ts'
 import { compareWithRecord, removeOld } from './activities.ts'
 
-// What the worker can run: three workflows, and the two that Schedules start, which are one activity each.
+// What the worker can run: two workflows, and the two that Schedules start, which are one activity each.
 export { referral } from './referral.ts'
 export { endpoint } from './endpoint.ts'
-export { resend } from './resend.ts'
 
 /**
  * Brings what runs in Temporal to what the record says: every five minutes. From the last run it knows when all leads

@@ -88,7 +88,7 @@ export interface ReferralView extends ReferralState {
 
 export const stateQuery = defineQuery<ReferralView>('state')
 
-/** To an endpoint's workflow, or a partner's resends: the record has changed, for example by a resume. */
+/** To an endpoint's workflow: the record has changed, for example by a resume. */
 export const lookSignal = defineSignal('look')
 /** To an endpoint's workflow: probe it now, if it is paused. */
 export const probeSignal = defineSignal('probe')

@@ -1,12 +1,9 @@
-import type { Client } from '@temporalio/client'
 import { sql as raw } from 'kysely'
-import { lookSignal, wakeSignal } from '../../workflows/messages.ts'
-import type { resend } from '../../workflows/resend.ts'
+import { wakeSignal } from '../../workflows/messages.ts'
 import type { Sql } from '../database/sql.ts'
 import { ApiError, invalidPayload } from '../http/errors.ts'
 import type { Referrals } from '../leads/referrals.ts'
 import { inBatches } from '../temporal/in-flight.ts'
-import { replayId, resendId, TASK_QUEUE } from '../temporal/names.ts'
 import { type Asked, type DeliveryState, MOST_RESENDS } from './delivery-states.ts'
 import { waitsFor } from './delivery.ts'
 
@@ -67,29 +64,32 @@ async function ask(sql: Sql, eventId: string): Promise<DeliveryState | undefined
   return rows[0]?.state
 }
 
-/** Settled webhooks of a partner that were asked for, in the order in which they are sent: so many that a partner's own are all. */
-export async function listAsked(sql: Sql, partnerId: number, asked: Asked) {
+/** The next settled webhook of a partner that was asked for: resends before replays, each lead's in order. */
+export async function nextAsked(sql: Sql, partnerId: number) {
   return sql
     .selectFrom('deliveries')
-    .select(['lead_id as leadId', 'sequence'])
+    .select(['lead_id as leadId', 'sequence', 'asked'])
     .where('partner_id', '=', partnerId)
-    .where('asked', '=', asked)
+    .where('asked', 'is not', null)
     .where('state', '<>', 'pending')
+    .orderBy('asked', 'desc')
     .orderBy('lead_id')
     .orderBy('sequence')
-    .limit(MOST_RESENDS + 1)
-    .execute()
+    .limit(1)
+    .$narrowType<{ asked: Asked }>()
+    .executeTakeFirst()
 }
 
-/** Sends no more of what was asked for. */
-export async function forgetAsked(sql: Sql, partnerId: number, asked: Asked): Promise<void> {
-  await sql
+/** Sends no more of what was asked for. Answers how many webhooks are left out. */
+export async function forgetAsked(sql: Sql, partnerId: number): Promise<number> {
+  const { numUpdatedRows } = await sql
     .updateTable('deliveries')
     .set({ asked: null })
     .where('partner_id', '=', partnerId)
-    .where('asked', '=', asked)
+    .where('asked', 'is not', null)
     .where('state', '<>', 'pending')
-    .execute()
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows)
 }
 
 /** Which settled deliveries of a partner are sent once more. */
@@ -120,54 +120,37 @@ export async function countReplay(sql: Sql, filter: ReplayFilter): Promise<Repla
   return rows[0] ?? { webhooks: 0, leads: 0 }
 }
 
-const CALL_LIMIT_MS = 10_000
-
 export type Resender = ReturnType<typeof createResender>
 
-/**
- * Has webhooks sent once more, without waiting for that: they are marked, and whoever sends them looks. All calls reject if
- * the workflow cannot be reached; what is marked then goes out with what is asked for next.
- */
-export function createResender(client: Client, { sql, referrals }: { sql: Sql; referrals: Referrals }) {
-  /** Starts a partner's resends or replays, or has them look again. */
-  async function start(partnerId: number, asked: Asked): Promise<string> {
-    const workflowId = asked === 'resend' ? resendId(partnerId) : replayId(partnerId)
-    const options = {
-      workflowId,
-      taskQueue: TASK_QUEUE,
-      args: [partnerId, asked] as Parameters<typeof resend>,
-      signal: lookSignal,
-      signalArgs: [] as [],
-      staticSummary: `${asked === 'resend' ? 'Resends' : 'Replay'} of partner ${partnerId}`,
-    }
-    const call = () => client.workflow.signalWithStart<typeof resend>('resend', options)
-    await client.withDeadline(Date.now() + CALL_LIMIT_MS, call)
-    return workflowId
-  }
-  // one signal tells of all that a partner asks for at a time
-  const startBatch = inBatches((partnerId: number, _: Asked[]) => start(partnerId, 'resend'))
+interface ResendDependencies {
+  sql: Sql
+  referrals: Referrals
+  startEndpoint: (partnerId: number) => Promise<void>
+}
 
+/**
+ * Has webhooks sent once more, without waiting for that: they are marked in the record, and the workflow that sends them is
+ * told. All calls reject if it cannot be reached; settled ones go out nevertheless once the comparison has started it.
+ */
+export function createResender({ sql, referrals, startEndpoint }: ResendDependencies) {
+  // one signal tells of all that a partner asks for at a time
+  const lookSoon = inBatches((partnerId: number, _: Webhook[]) => startEndpoint(partnerId))
   return {
-    /** An open one is sent by its lead's workflow, in order; a settled one by its partner's resends. */
-    resend: async ({
-      event_id,
-      lead_id,
-      partner_id,
-      waits_for,
-    }: Webhook): Promise<'accepted' | 'too_many'> => {
-      const state = await ask(sql, event_id)
+    /** An open one is sent by its lead's workflow, in order; a settled one by its endpoint's. */
+    async resend(webhook: Webhook): Promise<'accepted' | 'too_many'> {
+      const state = await ask(sql, webhook.event_id)
       if (state === undefined) return 'too_many'
-      if (state !== 'pending') await startBatch(partner_id, 'resend')
+      if (state !== 'pending') await lookSoon(webhook.partner_id, webhook)
       // it follows an earlier one by itself
-      else if (waits_for === null) await referrals.signal(lead_id, wakeSignal)
+      else if (webhook.waits_for === null) await referrals.signal(webhook.lead_id, wakeSignal)
       return 'accepted'
     },
 
-    /** Sends what a filter finds. Answers the workflow's id. */
-    async replay(filter: ReplayFilter): Promise<string> {
+    /** Sends what a filter finds. */
+    async replay(filter: ReplayFilter): Promise<void> {
       await raw`update deliveries set asked = 'replay'
         where asked is null and event_id in (select d.event_id ${matching(filter)})`.execute(sql)
-      return start(filter.partnerId, 'replay')
+      await startEndpoint(filter.partnerId)
     },
   }
 }

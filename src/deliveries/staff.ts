@@ -6,10 +6,10 @@ import { fields, printable, table } from '../staff/answer.ts'
 import { leadArgument, moment, oneOf, partnerArgument, rows } from '../staff/arguments.ts'
 import type { Run, StaffContext } from '../staff/context.ts'
 import { Refusal } from '../staff/refusal.ts'
-import { resendId } from '../temporal/names.ts'
+import { endpointWorkflowId } from '../temporal/names.ts'
 import { type DeliveryStatus, deliveryStatuses, MOST_RESENDS } from './delivery-states.ts'
 import { findDeliveries, nextText } from './list-deliveries.ts'
-import { countReplay, describeResend, findWebhook, type ReplayFilter } from './resends.ts'
+import { countReplay, describeResend, findWebhook, forgetAsked, type ReplayFilter } from './resends.ts'
 
 export function addDeliveryCommands(program: Command, run: Run): void {
   const delivery = program
@@ -45,7 +45,8 @@ export function addDeliveryCommands(program: Command, run: Run): void {
         .default('given_up'),
     )
     .option('--dry-run', 'only count them')
-    .action(run(replay))
+    .option('--stop', 'leave out what still waits, and resends that wait')
+    .action(run(async (context, options) => (options.stop ? stop : replay)(context, options)))
 }
 
 interface ListOptions {
@@ -90,7 +91,7 @@ export async function resend(context: StaffContext, event: string) {
   await context.act(action, async () => {
     const outcome = await context.resends.resend(delivery)
     if (outcome === 'accepted') return { result: outcome }
-    throw new Refusal(`${MOST_RESENDS} resends wait already: see the workflow ${resendId(partnerId)}.`)
+    throw new Refusal(`${MOST_RESENDS} resends wait already: see the workflow ${endpointWorkflowId(partnerId)}.`)
   })
   return {
     json: { event_id: event, lead_id: leadId, partner_id: partnerId, state_before: state, waits_for },
@@ -104,6 +105,7 @@ export interface ReplayOptions {
   until?: Date
   state: 'given_up' | 'delivered' | 'all'
   dryRun?: boolean
+  stop?: boolean
 }
 
 /** Resends settled webhooks, each lead's in order, more slowly than live traffic. */
@@ -124,10 +126,21 @@ export async function replay(
   if (dryRun) return { json: { ...json, workflow_id: null }, text }
   if (counts.webhooks === 0) throw new Refusal('There are no such webhooks: see "delivery list".')
   const action = { action: 'delivery.replay', partnerId: partner, detail: { ...filter, ...counts } }
-  const replaying = async () => ({ result: await context.resends.replay(filter) })
-  const workflowId = await context.act(action, replaying)
+  await context.act(action, async () => ({ result: await context.resends.replay(filter) }))
+  const workflowId = endpointWorkflowId(partner)
   return {
     json: { ...json, workflow_id: workflowId },
-    text: `${text}\n\nThe replay has started. To see its progress or cancel it: the workflow ${workflowId} in the Temporal Web UI.`,
+    text: `${text}\n\nThe replay has started. The workflow ${workflowId} in the Temporal Web UI shows how many wait. To stop it: delivery replay --partner ${partner} --stop.`,
   }
+}
+
+/** Sends no more of what is asked for once more. */
+export async function stop({ sql, change }: StaffContext, { partner }: { partner: number }) {
+  await requirePartner(sql, partner)
+  const webhooks = await change(async ({ sql: trx, audit }) => {
+    const leftOut = await forgetAsked(trx, partner)
+    await audit({ action: 'delivery.stop', partnerId: partner, detail: { webhooks: leftOut } })
+    return leftOut
+  })
+  return { json: { partner_id: partner, webhooks }, text: `Left out ${webhooks} webhooks that still waited.` }
 }

@@ -7,6 +7,10 @@ import { hasNotices, unsentNotices } from './notices.ts'
 /** Whether a row of `endpoints` takes webhooks again, and not all leads were woken. */
 const isWaking = raw<boolean>`(state = 'active' and round <> woken_round)`
 
+/** The settled deliveries of a row of `endpoints` that are asked for once more. */
+const resends = raw`from deliveries d
+  where d.partner_id = endpoints.partner_id and d.asked is not null and d.state <> 'pending'`
+
 /** What an endpoint's workflow acts on, and tells operators. */
 export type EndpointReview = Awaited<ReturnType<typeof reviewEndpoint>>
 
@@ -16,6 +20,7 @@ export async function reviewEndpoint(sql: Sql, partnerId: number) {
     .selectFrom('endpoints')
     .select(['state', 'reason', 'certification'])
     .select([raw<string>`since::text`.as('since'), isWaking.as('isWaking'), openDeliveries.as('waiting')])
+    .select(raw<number>`(select count(*)::int ${resends})`.as('resends'))
     // milliseconds since 1970; null unless the service paused it
     .select(raw<number | null>`(extract(epoch from next_probe_at) * 1000)::float8`.as('nextProbeAt'))
     .where('partner_id', '=', partnerId)
@@ -36,7 +41,7 @@ export async function endpointsAtWork(sql: Sql): Promise<number[]> {
     .where(
       raw<boolean>`(
         ${isWaking} or ${hasNotices} or certification->>'state' = 'running'
-        or next_probe_at < now() - interval '1 minute'
+        or next_probe_at < now() - interval '1 minute' or state = 'active' and exists (select ${resends})
       )`,
     )
     .execute()

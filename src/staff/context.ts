@@ -68,6 +68,7 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     return given
   }
   const referrals = createReferrals({ client, sql, callLimitMs: TEMPORAL_LIMIT_MS })
+  const startEndpoint = createEndpointStarter(client)
   const auditedIn = (its: Sql) => async (action: AuditedAction) =>
     void (await recordAudit(its, actor, { ...action, outcome: 'done' }))
   return {
@@ -80,8 +81,8 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     /** Rejects when the Temporal namespace is another deployment's. Calls about one workflow check that themselves. */
     requireOwnNamespace: guard,
     referrals,
-    startEndpoint: createEndpointStarter(client),
-    resends: createResender(client, { sql, referrals }),
+    startEndpoint,
+    resends: createResender({ sql, referrals, startEndpoint }),
     /** To open what is sealed; rejects when a key is missing under which data is stored. */
     openingKeys,
     /** To seal, too: rejects unless API and worker have the newest key, or nothing is sealed yet. */

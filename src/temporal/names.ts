@@ -10,8 +10,6 @@ export function leadOf(workflowId: string): number | undefined {
   return id === undefined ? undefined : Number(id)
 }
 export const endpointWorkflowId = (partnerId: number) => `endpoint-${partnerId}`
-export const resendId = (partnerId: number) => `resend-${partnerId}`
-export const replayId = (partnerId: number) => `replay-${partnerId}`
 
 /**
  * The task queue of the activities that send a webhook and wait for the endpoint. Each worker polls it beside the queue

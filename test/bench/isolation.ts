@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { forgetAsked } from '../../src/deliveries/resends.ts'
 import { fillDeliveries } from '../support/deliveries.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
@@ -135,7 +136,7 @@ async function addHanging(deployment: Deployment): Promise<Neighbour> {
 }
 
 async function addResending(deployment: Deployment): Promise<Neighbour> {
-  const { sql, client } = deployment
+  const { sql } = deployment
   const { partner, hang, rest, isAsked } = await addPaused(deployment)
   const api = await deployment.startApi()
   const { post } = partnerCalls(api.port, partner.key)
@@ -149,10 +150,10 @@ async function addResending(deployment: Deployment): Promise<Neighbour> {
       })
       await isAsked()
     },
-    /** Takes what waits away, and ends the request in flight. */
+    /** Takes what waits away. */
     async rest() {
       await rest()
-      await client.workflow.getHandle(`resend-${partner.id}`).terminate()
+      await forgetAsked(sql, partner.id)
     },
   }
 }

@@ -1,10 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import type { Progress } from '../../workflows/resend.ts'
+import { endpointsAtWork, reviewEndpoint } from '../../src/endpoints/endpoint-review.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
-import { listAsked } from '../../src/deliveries/resends.ts'
-import { replay, type ReplayOptions } from '../../src/deliveries/staff.ts'
-import { contextOf } from '../staff/context.ts'
+import { replay, type ReplayOptions, stop } from '../../src/deliveries/staff.ts'
+import { auditOf, contextOf } from '../staff/context.ts'
 import { fillDeliveries } from '../support/deliveries.ts'
+import { endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 import { leadsOf } from '../support/leads.ts'
 import type { TestPartner } from '../support/service.ts'
 import { type SharedService, sharedService } from '../support/shared-service.ts'
@@ -35,7 +35,6 @@ describe('sending webhooks once more', () => {
     await service.client.workflow.getHandle(`lead-${leadId}`).result()
     return leadId
   }
-  const handle = () => service.client.workflow.getHandle(`replay-${partner.id}`)
   const run = async (options: Partial<ReplayOptions> = {}) =>
     replay(context, { partner: partner.id, state: 'all', ...options })
   const replayed = (leadId: number) => leads.arrivals(leadId).filter((arrival) => arrival.replay === 'true')
@@ -43,7 +42,7 @@ describe('sending webhooks once more', () => {
   it('replays leads whose workflows have ended, each in order, with the same ids and bytes', async () => {
     const [first, second] = await Promise.all([endedLead(), endedLead()])
     await run()
-    expect(await handle().result()).toEqual({ delivered: 6, failed: 0, waiting: 0 })
+    await endpointOf(service, partner).workflow.result()
     for (const leadId of [first, second]) {
       const originals = leads.arrivals(leadId).filter((arrival) => arrival.replay === undefined)
       expect(replayed(leadId).map(({ id, body }) => ({ id, body }))).toEqual(
@@ -55,16 +54,14 @@ describe('sending webhooks once more', () => {
 
   it('takes what is in a state and of a time, also of a lead whose clock is ahead; with --dry-run it only counts', async () => {
     const [first = '', second = ''] = await fillDeliveries(service.sql, partner.id, 3, 'delivered')
-    const rows = service.sql.updateTable('lead_events')
     const daysFromNow = (days: number) => new Date(Date.now() + days * 86_400_000)
-    await rows
-      .set({ created_at: daysFromNow(45) })
-      .where('id', '=', first)
-      .execute()
-    await rows
-      .set({ created_at: daysFromNow(-1) })
-      .where('id', '=', second)
-      .execute()
+    const move = (id: string, days: number) =>
+      service.sql
+        .updateTable('lead_events')
+        .set({ created_at: daysFromNow(days) })
+        .where('id', '=', id)
+        .execute()
+    await Promise.all([move(first, 45), move(second, -1)])
     const lost = service.sql.updateTable('deliveries').set({ state: 'given_up' })
     await lost.where('event_id', 'in', [first, second]).execute()
     const count = async (options: Partial<ReplayOptions>) =>
@@ -72,24 +69,21 @@ describe('sending webhooks once more', () => {
     expect(await count({})).toBe(3)
     expect(await count({ until: daysFromNow(1) })).toBe(2)
     expect(await count({ state: 'given_up', since: daysFromNow(-0.5) })).toBe(1)
-    await expect(handle().describe()).rejects.toThrow(/not found/i)
+    expect((await reviewEndpoint(service.sql, partner.id)).resends).toBe(0)
   })
 
-  it('says how far it is, and stops when it is canceled', async () => {
-    await endedLead()
-    const held = Promise.withResolvers<void>()
-    partner.endpoint.answer = (arrival, response) =>
-      void (arrival.event.data.sequence === 2 ? held.promise : Promise.resolve()).then(() =>
-        response.writeHead(200).end(),
-      )
-    const before = partner.endpoint.arrivals.length
+  it('waits while the endpoint is paused, is found by the comparison after that, and can be stopped', async () => {
+    await fillDeliveries(service.sql, partner.id, 3, 'delivered')
+    await putEndpoints(service.sql, 'paused', { partnerId: partner.id })
     await run()
-    await partner.endpoint.until((arrivals) => arrivals.length === before + 2)
-    expect(await handle().query<Progress>('progress')).toEqual({ delivered: 1, failed: 0, waiting: 2 })
-    await handle().cancel()
-    await expect(handle().result()).rejects.toThrow(/cancel/i)
-    held.resolve()
-    expect(partner.endpoint.arrivals).toHaveLength(before + 2)
-    expect(await listAsked(service.sql, partner.id, 'replay')).toEqual([])
+    await endpointOf(service, partner).workflow.result()
+    const isAtWork = async () => (await endpointsAtWork(service.sql)).includes(partner.id)
+    expect([partner.endpoint.arrivals, await isAtWork()]).toEqual([[], false])
+    await putEndpoints(service.sql, 'active', { partnerId: partner.id })
+    expect(await isAtWork()).toBe(true)
+    expect((await stop(context, { partner: partner.id })).json.webhooks).toBe(3)
+    expect(await isAtWork()).toBe(false)
+    const audit = (await auditOf(context)).filter(({ partner_id: of }) => of === partner.id)
+    expect(audit.at(-1)).toMatchObject({ action: 'delivery.stop', detail: { webhooks: 3 } })
   })
 })

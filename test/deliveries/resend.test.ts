@@ -1,6 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { MOST_RESENDS } from '../../src/deliveries/delivery-states.ts'
-import { createResender, findWebhook, listAsked } from '../../src/deliveries/resends.ts'
+import { createResender, findWebhook, forgetAsked } from '../../src/deliveries/resends.ts'
+import { reviewEndpoint } from '../../src/endpoints/endpoint-review.ts'
+import { createEndpointStarter } from '../../src/endpoints/endpoint-workflows.ts'
 import { prepareApi } from '../support/api.ts'
 import { fillDeliveries } from '../support/deliveries.ts'
 import { pauseEndpoint, resumeEndpoint } from '../support/endpoint-states.ts'
@@ -27,7 +29,7 @@ describe('resends that a partner asks for', () => {
     expect(answers.map(({ status }) => status)).toEqual(eventIds.map(() => 200))
   }
   const arrived = () => partner.endpoint.arrivals.map(({ id }) => id)
-  const waiting = async () => (await listAsked(service.sql, partner.id, 'resend')).length
+  const waiting = async () => (await reviewEndpoint(service.sql, partner.id)).resends
   /** Holds back the endpoint's answers until told. */
   const holdAnswers = (status: number) => {
     const answered = Promise.withResolvers<void>()
@@ -44,7 +46,7 @@ describe('resends that a partner asks for', () => {
       .where('event_id', 'in', others)
       .execute()
     const answer = holdAnswers(200)
-    const resender = createResender(service.client, service)
+    const resender = createResender({ ...service, startEndpoint: createEndpointStarter(service.client) })
     const resend = async (eventId = '') => resender.resend((await findWebhook(service.sql, eventId))!)
     expect(await resend(last)).toBe('accepted')
     const other = await service.addPartner()
@@ -55,10 +57,9 @@ describe('resends that a partner asks for', () => {
     await other.endpoint.until((arrivals) => arrivals.length === 1)
     await partner.endpoint.until((arrivals) => arrivals.length === 1)
     expect([await waiting(), arrived()]).toEqual([MOST_RESENDS, [last]])
-    const handle = service.client.workflow.getHandle(`resend-${partner.id}`)
-    await handle.cancel()
-    await expect(handle.result()).rejects.toThrow(/cancel/i)
+    expect(await forgetAsked(service.sql, partner.id)).toBe(MOST_RESENDS)
     answer()
+    await service.client.workflow.getHandle(`endpoint-${partner.id}`).result()
     expect([await waiting(), arrived()]).toEqual([0, [last]])
   })
 

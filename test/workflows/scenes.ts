@@ -2,7 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { putClockAhead } from '../support/clock.ts'
 import { beginCertification } from '../../src/endpoints/certify-endpoint.ts'
 import { createEndpointStarter, createPing } from '../../src/endpoints/endpoint-workflows.ts'
-import { referralId, replayId, resendId } from '../../src/temporal/names.ts'
+import { referralId } from '../../src/temporal/names.ts'
 import { lockEndpoint } from '../../src/endpoints/endpoint.ts'
 import { setCandidate } from '../../src/endpoints/set-endpoint.ts'
 import { sealing } from '../../src/seal.ts'
@@ -156,10 +156,12 @@ export const scenes: Record<string, Scene> = {
 
 /** The workflows beside those of leads, by the names of the files that hold their histories; answers the workflow's id. */
 export const otherScenes: Record<string, (service: Service) => Promise<string>> = {
-  /** Certifies a URL that refuses, too. */
+  /** Certifies a URL that refuses, and resends a webhook, too. */
   async 'endpoint-probed-then-resumed'(service) {
     const partner = await service.addPartner()
     const endpoint = endpointOf(service, partner)
+    const startEndpoint = createEndpointStarter(service.client)
+    const [eventId = ''] = await fillDeliveries(service.sql, partner.id, 1, 'delivered')
     const secret = sealing(partner.endpoint.secret, service.encryptionKeys)
     await setCandidate(service.sql, partner.id, partner.endpoint.url, secret)
     const asked = { acceptFailures: false, requestedBy: 'key 1' }
@@ -168,7 +170,8 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await leadsOf(service, partner).start()
     await endpoint.is('paused')
     await createPing(service.client)(partner.id)
-    await createEndpointStarter(service.client)(partner.id)
+    const webhook = (await findWebhook(service.sql, eventId))!
+    await createResender({ ...service, startEndpoint }).resend(webhook)
     const handle = endpoint.workflow
     await handle.signal(probeSignal)
     await until(async () => (await endpoint.probes()).length === 1)
@@ -182,22 +185,6 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
   },
   async scenario(service) {
     return referralId(await playScenario(service))
-  },
-  async resends(service) {
-    const { id } = await service.addPartner()
-    const eventIds = await fillDeliveries(service.sql, id, 2, 'delivered')
-    for (const eventId of eventIds)
-      await createResender(service.client, service).resend((await findWebhook(service.sql, eventId))!)
-    await service.client.workflow.getHandle(resendId(id)).result()
-    return resendId(id)
-  },
-  async replay(service) {
-    const { id } = await service.addPartner()
-    await fillDeliveries(service.sql, id, 2, 'delivered')
-    const filter = { partnerId: id, states: ['delivered' as const], since: null, until: null }
-    await createResender(service.client, service).replay(filter)
-    await service.client.workflow.getHandle(replayId(id)).result()
-    return replayId(id)
   },
 }
 

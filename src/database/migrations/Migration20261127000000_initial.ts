@@ -173,7 +173,7 @@ create table deliveries (
 );
 create index deliveries_state_index on deliveries (state, partner_id, event_id);
 create index deliveries_open_index on deliveries (partner_id, next_attempt_at) where state = 'pending';
-create index deliveries_asked_index on deliveries (partner_id, lead_id, sequence) where asked is not null;
+create index deliveries_asked_index on deliveries (partner_id, asked desc, lead_id, sequence) where asked is not null;
 
 create table attempts (
   id text primary key,
