@@ -2,7 +2,6 @@ import { sleep } from '@temporalio/activity'
 import type { Sql } from '../src/database/sql.ts'
 import { type CertificationCheck, judgeCheck, nextCheck } from '../src/endpoints/certification-checks.ts'
 import {
-  endCertification,
   runningCertification,
   type RunningCertification,
   writeReport,
@@ -31,8 +30,8 @@ interface Dependencies {
 export function certificationActivities({ sql, environment, send, encryptionKeys }: Dependencies) {
   return {
     /**
-     * Makes the next check of an endpoint's certification and writes down what came of it, or ends it: if it passed, the
-     * endpoint switches to the URL. Made again after a crash, a check repeats the same id.
+     * Makes the next check of an endpoint's certification and writes down what came of it. Made again after a crash, a check
+     * repeats the same id.
      *
      * @returns whether there is more to do.
      */
@@ -40,10 +39,7 @@ export function certificationActivities({ sql, environment, send, encryptionKeys
       const running = await runningCertification(sql, partnerId, encryptionKeys)
       if (running === undefined) return false
       const check = nextCheck(running.checks)
-      if (check === undefined) {
-        await endCertification(sql, running)
-        return false
-      }
+      if (check === undefined) return false
       const valid = running.checks.find((report) => report.check === 'valid')?.result
       // a host that refused the first request gets the others slowly
       if (valid !== undefined && valid !== 'passed') await sleep('1 second')

@@ -4,9 +4,8 @@ export const certificationStates = ['running', 'passed', 'failed'] as const
 
 /** The certification of a candidate, as its endpoint's row has it. Times are ISO 8601. */
 export interface Certification {
-  /** The candidate's number. */
+  /** The candidate's number. Its URL is in the endpoint's row. */
   candidate: number
-  url: string
   state: (typeof certificationStates)[number]
   requestedAt: string
   finishedAt: string | null

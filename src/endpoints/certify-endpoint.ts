@@ -6,7 +6,7 @@ import { flag } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { strictBody } from '../http/schemas.ts'
 import { auditName } from '../values.ts'
-import { type Certification, certificationChecks, type CheckReport } from './certification-checks.ts'
+import { type Certification, certificationChecks, type CheckReport, nextCheck } from './certification-checks.ts'
 import { endpointResponse, viewOf } from './get-endpoint.ts'
 import { findEndpoint, type LockedEndpoint, lockEndpoint } from './endpoint.ts'
 import { changeOwnEndpoint, type EndpointDependencies } from './own-endpoint.ts'
@@ -62,21 +62,14 @@ export const certifyEndpoint: FastifyPluginAsyncZod<EndpointDependencies> = asyn
  */
 export async function beginCertification(
   trx: Sql,
-  { partner_id, candidate, candidate_url: url, certification }: LockedEndpoint,
+  { partner_id, candidate, certification }: LockedEndpoint,
   asked: Pick<Certification, 'acceptFailures' | 'requestedBy'>,
 ): Promise<Record<string, unknown> | null> {
-  if (candidate === null || url === null) throw new ApiError('NO_CANDIDATE')
+  if (candidate === null) throw new ApiError('NO_CANDIDATE')
   if (certification?.state === 'running') return null
   const requestedAt = new Date().toISOString()
-  await write(trx, partner_id, {
-    candidate,
-    url,
-    state: 'running',
-    requestedAt,
-    finishedAt: null,
-    checks: [],
-    ...asked,
-  })
+  const begun = { candidate, state: 'running' as const, requestedAt, finishedAt: null, checks: [] }
+  await write(trx, partner_id, { ...begun, ...asked })
   return { candidate, accept_failures: asked.acceptFailures }
 }
 
@@ -88,53 +81,42 @@ async function write(trx: Sql, partnerId: number, certification: Certification):
 export type RunningCertification = NonNullable<Awaited<ReturnType<typeof runningCertification>>>
 
 /**
- * An endpoint's running certification, with the candidate's secret.
+ * An endpoint's running certification, with the URL and the secret of its candidate.
  *
  * @throws {SealError}
  */
 export async function runningCertification(sql: Sql, partnerId: number, encryptionKeys: readonly Buffer[]) {
-  const { certification } = await findEndpoint(sql, partnerId)
-  if (certification?.state !== 'running') return undefined
+  const { certification, candidate_url: url } = await findEndpoint(sql, partnerId)
+  if (certification?.state !== 'running' || url === null) return undefined
   const secret = await secretAt(sql, secretPlace(certification.candidate), encryptionKeys)
-  return secret === undefined ? undefined : { ...certification, partnerId, secret }
+  return secret === undefined ? undefined : { ...certification, partnerId, url, secret }
 }
 
-/** Changes a running certification, unless the candidate was replaced or dropped meanwhile. */
-async function change(
+/**
+ * Writes the report of a check, unless the candidate was replaced or dropped meanwhile. When a crash repeats a check, the
+ * later report counts. With the last one, the certification ends: if it passed, or its failures are accepted, the endpoint
+ * switches to the candidate.
+ */
+export async function writeReport(
   sql: Sql,
-  {
-    partnerId,
-    requestedAt,
-    candidate,
-  }: Pick<RunningCertification, 'partnerId' | 'requestedAt' | 'candidate'>,
-  work: (found: Certification, trx: Sql, endpoint: LockedEndpoint) => Promise<Certification>,
+  { partnerId, candidate, url }: RunningCertification,
+  report: CheckReport,
 ): Promise<void> {
   await sql.transaction().execute(async (trx) => {
     const endpoint = await lockEndpoint(trx, partnerId)
     const { certification: found } = endpoint
-    if (found?.state === 'running' && found.candidate === candidate && found.requestedAt === requestedAt)
-      await write(trx, partnerId, await work(found, trx, endpoint))
-  })
-}
-
-/** Writes the report of a check. When a crash repeats a check, the later report counts. */
-export const writeReport = (sql: Sql, running: RunningCertification, report: CheckReport) =>
-  change(sql, running, async (found) => ({
-    ...found,
-    checks: [...found.checks.filter(({ check }) => check !== report.check), report],
-  }))
-
-/** Ends a certification. If it passed, or its failures are accepted, the endpoint switches in the same transaction. */
-export const endCertification = (sql: Sql, running: RunningCertification) =>
-  change(sql, running, async (found, trx, endpoint) => {
-    const { candidate, url, acceptFailures, requestedBy } = found
-    const passed = new Set(found.checks.flatMap(({ check, result }) => (result === 'passed' ? check : [])))
+    if (found?.state !== 'running' || found.candidate !== candidate) return
+    const checks = [...found.checks.filter(({ check }) => check !== report.check), report]
+    if (nextCheck(checks) !== undefined) return write(trx, partnerId, { ...found, checks })
+    const { acceptFailures, requestedBy } = found
+    const passed = new Set(checks.flatMap(({ check, result }) => (result === 'passed' ? check : [])))
     const failed = certificationChecks.filter((check) => !passed.has(check))
     const state = failed.length === 0 ? 'passed' : 'failed'
     const switched = state === 'passed' || acceptFailures
     if (switched) await switchAsPartner(trx, endpoint, { url, secretId: candidate })
+    await write(trx, partnerId, { ...found, checks, state, finishedAt: new Date().toISOString() })
     const detail = { candidate, origin: new URL(url).origin, failed_checks: failed, switched }
     const action = 'endpoint.certification_ended'
-    await recordAudit(trx, requestedBy, { action, partnerId: running.partnerId, detail, outcome: 'done' })
-    return { ...found, state, finishedAt: new Date().toISOString() }
+    await recordAudit(trx, requestedBy, { action, partnerId, detail, outcome: 'done' })
   })
+}

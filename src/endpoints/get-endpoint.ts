@@ -147,7 +147,7 @@ export async function viewOf(sql: Sql, partnerId: number): Promise<EndpointView>
         'url', candidate_url, 'requested_at', ${shown('candidate_at')}
       ) end as candidate,
       case when certification is not null then json_build_object(
-        'url', certification->'url', 'state', certification->'state', 'checks', certification->'checks',
+        'url', coalesce(candidate_url, url), 'state', certification->'state', 'checks', certification->'checks',
         'requested_at', ${shown("(certification->>'requestedAt')::timestamptz")},
         'finished_at', ${shown("(certification->>'finishedAt')::timestamptz")}
       ) end as certification

@@ -2,7 +2,6 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { certificationChecks, judgeCheck } from '../../src/endpoints/certification-checks.ts'
 import {
   beginCertification,
-  endCertification,
   runningCertification,
   writeReport,
 } from '../../src/endpoints/certify-endpoint.ts'
@@ -60,7 +59,6 @@ describe('a change of an endpoint in production', () => {
       const outcome = { ok, status: ok ? 200 : 400, durationMs: 5, hint: null }
       await writeReport(service.sql, running, judgeCheck(check, outcome, 'passed'))
     }
-    await endCertification(service.sql, running)
   }
   const mailsAbout = () =>
     mails.mails.filter(
