@@ -7,7 +7,7 @@ import { createLeaseJudge, type MayTake } from '../src/deliveries/delivery.ts'
 import { finishAttempt, type Finished } from '../src/deliveries/finish-attempt.ts'
 import { createPlaces } from '../src/deliveries/places.ts'
 import { recordedAt } from '../src/leads/new-lead.ts'
-import { failureReason, type Sent } from '../src/leads/referral-state.ts'
+import type { Sent } from '../src/leads/referral-state.ts'
 import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
 import type { AttemptOutcome, SendWebhook } from '../src/webhooks/send.ts'
 import { signedHeaders } from '../src/webhooks/signature.ts'
@@ -19,13 +19,6 @@ export interface AttemptDependencies {
   startEndpoint: (partnerId: number) => Promise<unknown>
   observe: Pick<WorkerObserver, 'attempted' | 'delivered' | 'noticed'>
   log: Pick<Logger, 'info' | 'warn'>
-}
-
-/** How an attempt ended. */
-export interface AttemptMade extends Finished {
-  outcome: AttemptOutcome
-  /** Of a failure, in a word or two. */
-  reason: string
 }
 
 /** How long an activity waits for the answer to a first attempt. The request continues after that. */
@@ -48,21 +41,17 @@ export function createAttempts(
 ) {
   const places = createPlaces()
   const judge = createLeaseJudge(monotonicMs)
-  const underWay = new Map<string, Promise<AttemptMade>>()
+  const underWay = new Map<string, Promise<Finished>>()
   const keyOf = (leadId: number, sequence: number) => `${leadId}/${sequence}`
 
-  function make(started: StartedAttempt): Promise<AttemptMade> {
+  function make(started: StartedAttempt): Promise<Finished> {
     const { leadId, sequence, partnerId } = started
     const key = keyOf(leadId, sequence)
-    const making = makeAttempt(dependencies, started)
-      .then((made) => {
-        places.answered(partnerId, made.outcome)
-        return made
-      })
-      .finally(() => {
-        underWay.delete(key)
-        places.giveBack(partnerId)
-      })
+    const answered = (outcome: AttemptOutcome) => places.answered(partnerId, outcome)
+    const making = makeAttempt(dependencies, started, answered).finally(() => {
+      underWay.delete(key)
+      places.giveBack(partnerId)
+    })
     underWay.set(key, making)
     // whoever began it may not wait for it any more
     making.catch(() => {})
@@ -84,9 +73,9 @@ export function createAttempts(
     async begin<Begun extends object | undefined>(
       partnerId: number,
       begin: () => Promise<Begun>,
-    ): Promise<{ begun: Begun; making?: Promise<AttemptMade> } | undefined> {
+    ): Promise<{ begun: Begun; making?: Promise<Finished> } | undefined> {
       if (!places.take(partnerId)) return undefined
-      let making: Promise<AttemptMade> | undefined
+      let making: Promise<Finished> | undefined
       try {
         const begun = await begin()
         const { started }: { started?: StartedAttempt } = begun ?? {}
@@ -110,10 +99,10 @@ export function createAttempts(
      * How a first attempt ended, if it has in time. It never rejects: what came of the attempt is in the record, and
      * `deliverWebhook` continues from there.
      */
-    async sent(making: Promise<AttemptMade>, { leadId, sequence }: StartedAttempt): Promise<Sent> {
-      const toSent = ({ end, retry, reason }: AttemptMade): Sent => {
+    async sent(making: Promise<Finished>, { leadId, sequence }: StartedAttempt): Promise<Sent> {
+      const toSent = ({ end, retry }: Finished): Sent => {
         if (end === 'delivered') return { delivered: sequence }
-        return retry === undefined ? {} : { failure: { sequence, failures: retry.failures, reason } }
+        return retry ? { failure: { sequence, failures: retry.failures, reason: retry.reason } } : {}
       }
       const sending = making.then(toSent, (err: unknown): Sent => {
         const fields = { err, lead_id: leadId, ...workflowFields() }
@@ -143,8 +132,9 @@ export function createAttempts(
 async function makeAttempt(
   { sql, send, startEndpoint, observe, log }: AttemptDependencies,
   started: StartedAttempt,
-): Promise<AttemptMade> {
-  const { eventId: id, attemptId, trigger, isRepeat, body, url, secrets, beganAt } = started
+  answered: (outcome: AttemptOutcome) => void,
+): Promise<Finished> {
+  const { eventId: id, partnerId, isRepeat, body, url, secrets, beganAt } = started
   // another process may send by then
   if (performance.now() - beganAt > LEASE_MS - REQUEST_LIMIT_MS)
     throw again('the attempt began too late', 1000)
@@ -156,9 +146,10 @@ async function makeAttempt(
     body,
     headers: isRepeat ? { ...headers, 'webhook-replay': 'true' } : headers,
   })
+  answered(outcome)
   observe.attempted(outcome)
   const signed = { at, signature: headers['webhook-signature'] }
-  const write = () => finishAttempt(sql, { attemptId, eventId: id, trigger, signed }, outcome)
+  const write = () => finishAttempt(sql, { ...started, signed }, outcome)
   const tell = (end?: Finished) => log.info(fieldsOf(started, outcome, end), 'attempt')
   // for as long as the lease: the answer of an endpoint is not asked for twice because PostgreSQL was away for a moment
   const finished = await retryFor(write, beganAt + LEASE_MS - performance.now()).catch((error: unknown) => {
@@ -169,11 +160,11 @@ async function makeAttempt(
   if (finished.end === 'delivered' && !isRepeat)
     observe.delivered((Date.now() - recordedAt(id).getTime()) / 1000)
   for (const notice of finished.notices) {
-    observe.noticed(notice)
+    observe.noticed({ ...notice, partnerId, eventId: id })
     // it sends the email, and probes an endpoint that was paused; the comparison starts it if this fails
-    void startEndpoint(notice.partnerId).catch(() => undefined)
+    void startEndpoint(partnerId).catch(() => undefined)
   }
-  return { ...finished, outcome, reason: failureReason(outcome.status, outcome.errorCode) }
+  return finished
 }
 
 /** What the log says of an attempt; without its end, PostgreSQL could not be told of it. */

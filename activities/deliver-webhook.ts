@@ -57,10 +57,11 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
     if (begun.kind === 'held') return 'held'
     if (making === undefined)
       return begun.kind === 'settled' && begun.state !== 'pending' ? begun.state : 'missing'
-    const { end, retry, reason } = await making
+    const { end, retry } = await making
     if (retry) {
-      tellFailure(leadId, { sequence, failures: retry.failures, reason })
-      throw again(`failure ${retry.failures}: ${reason}`, retry.afterMs)
+      const { failures, reason, afterMs } = retry
+      tellFailure(leadId, { sequence, failures, reason })
+      throw again(`failure ${failures}: ${reason}`, afterMs)
     }
     if (end === 'superseded') throw again('another request of this delivery decides', 1000)
     return end

@@ -47,8 +47,8 @@ export type AttemptDecision =
  * | no `probe`, and the third attempt in a row was interrupted            | `settled`                        |
  * | otherwise                                                             | `send`                           |
  *
- * An open delivery that is asked for before it is due is sent as a `resend`: it keeps its place in the schedule. Before
- * `send`, `fail` and `settled`, an attempt without an end is closed as interrupted.
+ * An open delivery that is asked for before it is due is sent as a `resend`: it keeps its place in the schedule. Unless it
+ * waits or is held, an attempt without an end is closed as interrupted.
  */
 export function decideAttempt(
   delivery: DeliveryFacts,

@@ -69,9 +69,8 @@ export async function latestAttempts(sql: Sql, eventIds: string[], withBodies: b
   return Map.groupBy(rows, (row) => row.event_id)
 }
 
-/** An attempt whose lease this process holds: it makes the request. */
-export interface StartedAttempt {
-  attemptId: string
+/** What an attempt sends, and for whom. */
+interface AttemptedDelivery {
   eventId: string
   leadId: number
   sequence: number
@@ -79,9 +78,14 @@ export interface StartedAttempt {
   body: string
   /** The request that caused the event. */
   requestId: string | null
-  trigger: AttemptTrigger
   /** Whether the webhook is settled, and sent once more. */
   isRepeat: boolean
+}
+
+/** An attempt whose lease this process holds: it makes the request. */
+export interface StartedAttempt extends AttemptedDelivery {
+  attemptId: string
+  trigger: AttemptTrigger
   url: string
   /** The live secrets in plain text, the newest first. */
   secrets: string[]
@@ -107,7 +111,7 @@ interface CalledEndpoint {
 export async function readEndpoint(
   sql: Sql,
   { partnerId, leadId }: { partnerId: number; leadId: number },
-): Promise<CalledEndpoint[]> {
+): Promise<CalledEndpoint> {
   const { rows } = await raw<CalledEndpoint>`
     select url, paused_by as "pausedBy", round, clock_timestamp() as now,
       array(
@@ -116,32 +120,27 @@ export async function readEndpoint(
       ) as secrets,
       exists (select from leads where id = ${leadId} and erased_at is not null) as "isErased"
     from endpoints where partner_id = ${partnerId}`.execute(sql)
-  return rows
+  const [endpoint] = rows
+  if (endpoint === undefined) throw new Error(`partner ${partnerId} has no endpoint`)
+  return endpoint
 }
 
 /** A new attempt: its row without its number, and what to send once that is written; or why a secret cannot be read. */
 export function newAttempt(
-  delivery: Omit<StartedAttempt, 'attemptId' | 'trigger' | 'isRepeat' | 'url' | 'secrets' | 'beganAt'>,
+  { eventId, leadId, sequence, partnerId, body, requestId, isRepeat }: AttemptedDelivery,
   endpoint: CalledEndpoint,
   trigger: AttemptTrigger,
   encryptionKeys: readonly Buffer[],
 ) {
   const opened = openSecrets(endpoint.secrets, encryptionKeys)
   if ('unreadable' in opened) return opened
-  const { eventId, leadId, sequence, partnerId, body, requestId } = delivery
   const attemptId = `att_${newUuid()}`
   // nothing is sent to an endpoint without one
   const url = endpoint.url ?? ''
   const { round } = endpoint
   const row = { id: attemptId, event_id: eventId, partner_id: partnerId, trigger, url, round }
-  const request = {
-    attemptId,
-    trigger,
-    isRepeat: false,
-    url,
-    secrets: opened.secrets,
-    beganAt: performance.now(),
-  }
-  const started: StartedAttempt = { ...request, eventId, leadId, sequence, partnerId, body, requestId }
+  const delivery = { eventId, leadId, sequence, partnerId, body, requestId, isRepeat }
+  const request = { attemptId, trigger, url, secrets: opened.secrets, beganAt: performance.now() }
+  const started: StartedAttempt = { ...delivery, ...request }
   return { row, started }
 }

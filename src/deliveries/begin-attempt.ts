@@ -36,8 +36,7 @@ export async function beginAttempt(
     if (stored === undefined) return { kind: 'missing' }
     const { eventId, partnerId, lease } = stored
     // an erasure locks the lead's deliveries: it was committed before, or waits until the attempt is in the record
-    const [endpoint] = await readEndpoint(trx, { partnerId, leadId })
-    if (endpoint === undefined) throw new Error('a partner has no endpoint')
+    const endpoint = await readEndpoint(trx, { partnerId, leadId })
     const { now, round, isErased } = endpoint
     // whoever has the lease did not come to the end of its attempt
     const interruptions = stored.interruptions + (lease === null ? 0 : 1)
@@ -48,14 +47,13 @@ export async function beginAttempt(
       trx.updateTable('deliveries').set(columns).where('event_id', '=', eventId).execute()
 
     if (decision.kind === 'held' || decision.kind === 'wait') return decision
+    if (lease !== null) await closeInterrupted(trx, eventId)
     if (decision.kind === 'settled') {
-      if (lease !== null) await closeInterrupted(trx, eventId)
       if (lease !== null || trigger === stored.asked) await write(noMore)
       return decision
     }
     if (decision.kind === 'fail') {
       const { failures, forMs } = decision
-      await closeInterrupted(trx, eventId)
       await write({
         ...noMore,
         round,
@@ -64,13 +62,13 @@ export async function beginAttempt(
       })
       return { kind: 'wait', why: 'not_due', forMs }
     }
-    const attempt = newAttempt({ ...stored, leadId, sequence }, endpoint, decision.as, encryptionKeys)
+    const isRepeat = stored.state !== 'pending'
+    const webhook = { ...stored, leadId, sequence, isRepeat }
+    const attempt = newAttempt(webhook, endpoint, decision.as, encryptionKeys)
     if ('unreadable' in attempt) {
       await write({ fault: attempt.unreadable })
       return { kind: 'unreadable', partnerId, reason: attempt.unreadable }
     }
-    if (lease !== null) await closeInterrupted(trx, eventId)
-    const isRepeat = stored.state !== 'pending'
     const number = raw<number>`(select coalesce(max(number), 0) + 1 from attempts where event_id = ${eventId})`
     await trx
       .with('attempt', (cte) => cte.insertInto('attempts').values({ ...attempt.row, number }))
@@ -78,7 +76,7 @@ export async function beginAttempt(
       .set({ lease: attempt.row.id, fault: null, interruptions, ...(!isRepeat && { asked: null }) })
       .where('event_id', '=', eventId)
       .execute()
-    return { kind: 'send', started: { ...attempt.started, isRepeat } }
+    return { kind: 'send', started: attempt.started }
   })
 }
 

@@ -1,26 +1,24 @@
 import { type RawBuilder, sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
 import { columnsOf, isOfRound, resumeAfterProbe } from '../endpoints/endpoint.ts'
-import { bothRecipients, type EndpointNotice, oweNotice } from '../endpoints/notices.ts'
+import { bothRecipients, oweNotice } from '../endpoints/notices.ts'
+import { failureReason } from '../leads/referral-state.ts'
 import type { AttemptOutcome } from '../webhooks/send.ts'
 import type { Signature } from '../webhooks/signature.ts'
-import { type AttemptTrigger, FAILING_AFTER } from './delivery-states.ts'
+import type { StartedAttempt } from './attempt.ts'
+import { FAILING_AFTER } from './delivery-states.ts'
 import { noLease, noMore } from './delivery.ts'
 import { decideFailure, type FailureDecision } from './outcome-decision.ts'
 import { inRound } from './retry-schedule.ts'
 
-interface EndedAttempt {
-  attemptId: string
-  eventId: string
-  trigger: AttemptTrigger
+interface EndedAttempt extends Pick<StartedAttempt, 'attemptId' | 'eventId' | 'trigger'> {
   signed: Signature
 }
 
-export interface Finished {
+export interface Finished extends Pick<FailureDecision, 'notices'> {
   end: 'delivered' | FailureDecision['end']
-  /** The delivery's failures in a row, and how long until it is tried again; absent when it is not. */
-  retry?: { failures: number; afterMs: number }
-  notices: EndpointNotice[]
+  /** The delivery's failures in a row, why the latest one, and how long until it is tried again; absent when it is not. */
+  retry?: { failures: number; reason: string; afterMs: number }
 }
 
 /** Writes how an attempt ended, for its delivery and its endpoint. */
@@ -104,10 +102,12 @@ async function fail(trx: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): P
   }
   for (const { kind } of decision.notices)
     if (kind !== 'given_up') await oweNotice(trx, partnerId, kind, kind === 'failing' ? eventId : null)
+  const reason = failureReason(outcome.status, outcome.errorCode)
+  const afterMs = (next?.getTime() ?? 0) - now.getTime()
   return {
     end,
-    ...(change && next && { retry: { failures: change.failures, afterMs: next.getTime() - now.getTime() } }),
-    notices: decision.notices.map((notice) => ({ ...notice, partnerId, eventId })),
+    notices: decision.notices,
+    ...(change && next && { retry: { failures: change.failures, reason, afterMs } }),
   }
 }
 

@@ -200,14 +200,7 @@ type Attempts = NonNullable<ReturnType<Awaited<ReturnType<typeof latestAttempts>
 function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
   const nextAttemptAt = nextAttemptOf(row)
   return {
-    event_id: row.event_id,
-    event_name: row.event_name,
-    lead_id: row.lead_id,
-    lead_erased: row.lead_erased,
-    sequence: row.sequence,
-    state: row.state,
-    waits_for: row.waits_for,
-    body: row.body,
+    ...row,
     created_at: formatTimestamp(row.created_at),
     next_attempt_at: nextAttemptAt && formatTimestamp(nextAttemptAt),
     settled_at: row.settled_at && formatTimestamp(row.settled_at),

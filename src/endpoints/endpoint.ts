@@ -56,20 +56,16 @@ const columns = [
   ...(['candidate_url', 'certification', 'previous_url', 'previous_secret', 'previous_until'] as const),
 ]
 
+const endpointOf = (sql: Sql, partnerId: number) =>
+  sql.selectFrom('endpoints').select(columns).where('partner_id', '=', partnerId)
+
 /** A partner's endpoint. */
-export async function findEndpoint(sql: Sql, partnerId: number) {
-  return sql
-    .selectFrom('endpoints')
-    .select(columns)
-    .where('partner_id', '=', partnerId)
-    .executeTakeFirstOrThrow()
-}
+export const findEndpoint = async (sql: Sql, partnerId: number) =>
+  endpointOf(sql, partnerId).executeTakeFirstOrThrow()
 
 /** A partner's endpoint, locked until the caller's transaction ends. */
-export async function lockEndpoint(trx: Sql, partnerId: number) {
-  const endpoint = trx.selectFrom('endpoints').select(columns).where('partner_id', '=', partnerId)
-  return endpoint.forNoKeyUpdate().executeTakeFirstOrThrow()
-}
+export const lockEndpoint = async (trx: Sql, partnerId: number) =>
+  endpointOf(trx, partnerId).forNoKeyUpdate().executeTakeFirstOrThrow()
 
 export type LockedEndpoint = Awaited<ReturnType<typeof lockEndpoint>>
 

@@ -73,7 +73,6 @@ export const rotateEndpointSecret: FastifyPluginAsyncZod<EndpointDependencies> =
     schema,
     handler: async (request, reply) => {
       const { overlap_hours: overlapHours } = request.body
-      let isChanged = false
       const answer = await answerWithNewSecret(
         options,
         call,
@@ -81,12 +80,11 @@ export const rotateEndpointSecret: FastifyPluginAsyncZod<EndpointDependencies> =
         async (trx, endpoint, sealAt) => {
           requireUrl(endpoint)
           const secretId = await rotateSecret(trx, endpoint, sealAt, overlapHours * HOUR_MS)
-          isChanged = true
           return { secretId, audit: { overlap_hours: overlapHours } }
         },
       )
       // its workflow sends the mail
-      if (isChanged) options.startEndpoint(request.partnerId)
+      options.startEndpoint(request.partnerId)
       return answer
     },
   })

@@ -11,6 +11,7 @@ import { generateSecret } from '../webhooks/signature.ts'
 import { viewOf } from './get-endpoint.ts'
 import { createPing } from './endpoint-workflows.ts'
 import { findEndpoint, lockEndpoint } from './endpoint.ts'
+import { oweNotice } from './notices.ts'
 import { pauseOrResume } from './pause-endpoint.ts'
 import { rotateSecret } from './rotate-endpoint-secret.ts'
 import { setEndpoint } from './switch-endpoint.ts'
@@ -51,7 +52,8 @@ export async function set(
   // paths and queries of webhook URLs can hold passwords
   const detail = { origin: new URL(to.url).origin, from_now: fromNow, previous }
   const { secretIsNew, canceled } = await context.change(async ({ sql, audit }) => {
-    const result = await setEndpoint(sql, partner, { ...to, secret, fromNow, isTold: true })
+    const result = await setEndpoint(sql, partner, { ...to, secret, fromNow })
+    await oweNotice(sql, partner, 'url_changed')
     const done = { ...detail, canceled: result.canceled }
     await audit({ action: 'endpoint.set', partnerId: partner, detail: done })
     return result

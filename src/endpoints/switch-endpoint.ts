@@ -54,8 +54,6 @@ interface Wanted {
   /** An earlier secret that signs again, in place of the current one. */
   secretId?: number | undefined
   fromNow?: boolean
-  /** Whether partner and staff get a mail. */
-  isTold?: boolean
 }
 
 /**
@@ -65,7 +63,7 @@ interface Wanted {
 export async function setEndpoint(
   sql: Sql,
   partnerId: number,
-  { url, secret, secretId, fromNow = false, isTold = false }: Wanted,
+  { url, secret, secretId, fromNow = false }: Wanted,
 ): Promise<{ secretIsNew: boolean; canceled: number }> {
   return inTransaction(sql, async (trx) => {
     const canceled = fromNow ? await cancelOpen(trx, partnerId) : 0
@@ -78,7 +76,6 @@ export async function setEndpoint(
       since: raw<Date>`now()`,
     }
     await switchTo(trx, endpoint, target, columns)
-    if (isTold) await oweNotice(trx, partnerId, 'url_changed')
     return { secretIsNew: known === undefined, canceled }
   })
 }

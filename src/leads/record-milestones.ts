@@ -91,9 +91,9 @@ async function openFirst(
   encryptionKeys: readonly Buffer[],
 ) {
   const { event_id: eventId, lead_id: leadId, partner_id: partnerId, request_id: requestId } = delivery
-  const [endpoint] = await readEndpoint(trx, { partnerId, leadId })
-  if (endpoint === undefined || endpoint.url === null || endpoint.pausedBy !== null) return undefined
-  const facts = { ...delivery, eventId, leadId, partnerId, requestId }
+  const endpoint = await readEndpoint(trx, { partnerId, leadId })
+  if (endpoint.url === null || endpoint.pausedBy !== null) return undefined
+  const facts = { ...delivery, eventId, leadId, partnerId, requestId, isRepeat: false }
   const opened = newAttempt(facts, endpoint, 'scheduled', encryptionKeys)
   return 'unreadable' in opened ? undefined : opened
 }
