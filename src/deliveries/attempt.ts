@@ -35,7 +35,6 @@ export const Attempt = defineEntity({
     /** The `webhook-timestamp` that was sent, and `webhook-signature`; null while it is in progress, or if it was interrupted. */
     signedAt: instant().nullable(),
     signature: p.text().nullable(),
-    nextAttemptAt: instant().nullable(),
   },
 })
 

@@ -60,7 +60,7 @@ async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome)
       from endpoint join endpoints before using (partner_id) cross join ${bothRecipients}
       where before.incident and not endpoint.incident
     ), attempt as (
-      ${writeEnd(attempt, outcome, { holdsLease: raw`exists (select from delivery)`, next: null })}
+      ${writeEnd(attempt, outcome, raw`exists (select from delivery)`)}
     )
     select partner_id from delivery`.execute(sql)
   const [delivery] = rows
@@ -78,7 +78,7 @@ async function fail(trx: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): P
   const decision = decideFailure(facts, endpoint, outcome, { now, random: Math.random })
   const { end, delivery: change } = decision
   const next = end === 'failed' ? (change?.nextAttemptAt ?? null) : null
-  await writeEnd(attempt, outcome, { holdsLease: raw`${delivery.holdsLease}::boolean`, next }).execute(trx)
+  await writeEnd(attempt, outcome, raw`${delivery.holdsLease}::boolean`).execute(trx)
   if (delivery.holdsLease) {
     const place = change && {
       round,
@@ -115,13 +115,13 @@ async function fail(trx: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): P
 function writeEnd(
   { attemptId, signed }: EndedAttempt,
   { durationMs, status, errorCode, hint, address, responseHeaders, responseBody }: AttemptOutcome,
-  { holdsLease, next }: { holdsLease: RawBuilder<boolean>; next: Date | null },
+  holdsLease: RawBuilder<boolean>,
 ) {
   const headers = responseHeaders && JSON.stringify(responseHeaders)
   const ifHeld = (value: RawBuilder<unknown>) => raw`case when ${holdsLease} then ${value} end`
   return raw`
     update attempts set finished_at = clock_timestamp(), signed_at = ${signed.at}, signature = ${signed.signature},
-      duration_ms = ${durationMs}, status = ${status}, error_code = ${errorCode}, hint = ${hint}, next_attempt_at = ${next},
+      duration_ms = ${durationMs}, status = ${status}, error_code = ${errorCode}, hint = ${hint},
       address = ${ifHeld(raw`${address}::text`)}, response_headers = ${ifHeld(raw`${headers}::jsonb`)},
       response_body = ${ifHeld(raw`${responseBody}::text`)}
     where id = ${attemptId}`

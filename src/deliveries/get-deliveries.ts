@@ -25,7 +25,7 @@ import { diagnoseStatus } from '../webhooks/diagnosis.ts'
 import { signatureHeaders } from '../webhooks/signature.ts'
 import { latestAttempts } from './attempt.ts'
 import { attemptTriggers, deliveryStatuses } from './delivery-states.ts'
-import { AFTER_ALL, deliveryState, findDeliveries, nextAttemptOf } from './list-deliveries.ts'
+import { AFTER_ALL, deliveryState, findDeliveries } from './list-deliveries.ts'
 import { requireWebhook, unknownEvent, unsentEvent } from './resends.ts'
 
 const body = strictBody({
@@ -198,11 +198,10 @@ type Row = Awaited<ReturnType<typeof findDeliveries>>[number]
 type Attempts = NonNullable<ReturnType<Awaited<ReturnType<typeof latestAttempts>>['get']>>
 
 function toWire(row: Row, attempts: Attempts): z.output<typeof delivery> {
-  const nextAttemptAt = nextAttemptOf(row)
   return {
     ...row,
     created_at: formatTimestamp(row.created_at),
-    next_attempt_at: nextAttemptAt && formatTimestamp(nextAttemptAt),
+    next_attempt_at: row.next_attempt_at && formatTimestamp(row.next_attempt_at),
     settled_at: row.settled_at && formatTimestamp(row.settled_at),
     fault: row.fault && 'we cannot read your signing secret',
     attempts: attempts.map(({ event_id: of, signed_at, signature, started_at, ...made }) => ({

@@ -47,28 +47,22 @@ end`
 
 const counted = countedOf('deliveries', 'endpoints')
 
-/** In the lead's time, as its events are; `null` while an attempt is in flight, which decides about the next. */
+/** In the lead's time, as its events are. */
 const nextAttemptAt = raw<Date | null>`case when not ${isLeased}
   then ${counted.nextAttemptAt} + leads.clock_offset * interval '1 second'
 end`
 
-/** When a delivery is attempted next; `null` if it is held, settled, in flight, or waits for an earlier one of its lead. */
-export function nextAttemptOf<Time>(row: {
-  state: DeliveryStatus
-  waits_for: unknown
-  next_attempt_at: Time
-}): Time | null {
-  return row.state === 'pending' && row.waits_for === null ? row.next_attempt_at : null
-}
-
-/** Deliveries with their latest attempt, the newest first; of one lead for staff, in the order of their sequence. */
+/**
+ * Deliveries with their latest attempt, the newest first; of one lead for staff, in the order of their sequence. One that is
+ * held, settled, in flight, or waits for an earlier one of its lead has no next attempt.
+ */
 export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
   const { partnerId, leadId, eventId, states, before, limit } = filter
   let page: RawBuilder<{ event_id: string }> = newest(filter)
   if (leadId !== undefined) page = raw`(select event_id from deliveries where lead_id = ${leadId})`
   if (eventId !== undefined) page = raw`(select ${eventId}::text as event_id)`
   const shown = states?.includes('pending') ? [...states, 'held'] : states
-  return (
+  const rows = await (
     sql
       .selectFrom(page.as('page'))
       .innerJoin('deliveries', 'deliveries.event_id', 'page.event_id')
@@ -110,6 +104,10 @@ export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
       .$narrowType<{ event_name: MilestoneName }>()
       .execute()
   )
+  return rows.map((row) => ({
+    ...row,
+    next_attempt_at: row.state === 'pending' && row.waits_for === null ? row.next_attempt_at : null,
+  }))
 }
 
 type Row = Awaited<ReturnType<typeof findDeliveries>>[number]
@@ -117,7 +115,7 @@ type Row = Awaited<ReturnType<typeof findDeliveries>>[number]
 /** When a delivery is attempted next, after which one of its lead, or why it cannot be. */
 export function nextText(row: Row): Date | string | null {
   if (row.fault !== null) return row.fault
-  return row.state === 'pending' && row.waits_for ? `after ${row.waits_for.sequence}` : nextAttemptOf(row)
+  return row.state === 'pending' && row.waits_for ? `after ${row.waits_for.sequence}` : row.next_attempt_at
 }
 
 export const deliveryState = z.enum(deliveryStatuses, { error: oneOf(deliveryStatuses) }).meta({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { inSnapshot, type Sql } from '../database/sql.ts'
 import { sequenceOf } from '../deliveries/delivery.ts'
-import { findDeliveries, nextAttemptOf } from '../deliveries/list-deliveries.ts'
+import { findDeliveries } from '../deliveries/list-deliveries.ts'
 import { timestamp } from '../http/fields.ts'
 import { stringMap } from '../http/schemas.ts'
 import { eachField, changeableFields, requiredFields } from '../leads/lead-fields.ts'
@@ -131,7 +131,7 @@ async function deliveriesOf(sql: Sql, leadId: number) {
     sequence: row.sequence,
     state: row.state,
     body: row.body,
-    next_attempt_at: nextAttemptOf(row),
+    next_attempt_at: row.next_attempt_at,
     settled_at: row.settled_at,
     attempts: (attemptsOf.get(row.event_id) ?? []).map(({ event_id: _, ...made }) => made),
   }))

@@ -110,7 +110,6 @@ describe('delivering a webhook', () => {
         status: 500,
         error_code: 'http_error',
         response_body: 'sorry',
-        next_attempt_at: expect.any(Date),
       }),
     ])
   })

@@ -147,7 +147,8 @@ describe('telling a partner and staff of an endpoint', () => {
     await addAttempts(sql, partnerId, [{ errorCode: 'timeout' }, { errorCode: 'timeout' }])
     const started_at = new Date('2026-03-02T15:04:05Z')
     const next_attempt_at = new Date('2026-03-02T18:00:00Z')
-    await sql.updateTable('attempts').set({ started_at, next_attempt_at }).execute()
+    await sql.updateTable('attempts').set({ started_at }).execute()
+    await sql.updateTable('deliveries').set({ next_attempt_at }).execute()
     await sql.updateTable('endpoints').set({ since: started_at, failing_since: started_at }).execute()
     const { event_id: event } = await sql
       .selectFrom('attempts')

@@ -192,7 +192,6 @@ create table attempts (
   hint text,
   response_headers jsonb,
   response_body text,
-  next_attempt_at timestamptz,
   signed_at timestamptz,
   signature text,
   constraint attempts_number_unique unique (event_id, number)
