@@ -212,25 +212,9 @@ describe('delivering a webhook', () => {
     expect((await delivery()).failures).toBe(RETRY_DELAYS_MS.length)
   })
 
-  /** Holds back the endpoint's answers until told. */
-  const holdAnswers = () => {
+  it('is taken from another process only once its lease was known for as long as it is', async () => {
     const answered = Promise.withResolvers<void>()
     endpoint.answer = (_, response) => void answered.promise.then(() => response.writeHead(200).end())
-    return answered.resolve
-  }
-
-  it('sends a delivery once when two processes ask for it at the same time', async () => {
-    const answer = holdAnswers()
-    const first = on.startProcess().deliver(leadId, 1, 'scheduled')
-    await endpoint.until((arrivals) => arrivals.length === 1)
-    expect((await refusal()).message).toBe(IN_FLIGHT)
-    answer()
-    expect(await first).toMatchObject({ outcome: 'delivered' })
-    expect(endpoint.arrivals).toHaveLength(1)
-  })
-
-  it('is taken from another process only once its lease was known for as long as it is', async () => {
-    const answer = holdAnswers()
     const first = on.startProcess().deliver(leadId, 1, 'scheduled')
     await endpoint.until((arrivals) => arrivals.length === 1)
     await outliveLease()
@@ -238,7 +222,7 @@ describe('delivering a webhook', () => {
     endpoint.answer = (_, response) => void response.writeHead(200).end()
     expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
     expect(endpoint.arrivals).toHaveLength(2)
-    answer()
+    answered.resolve()
     await expect(first).rejects.toThrow('another request of this delivery decides')
     expect((await attempts()).map(({ number, status }) => [number, status])).toEqual([
       [1, 200],

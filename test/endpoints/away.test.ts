@@ -64,17 +64,6 @@ describe('an endpoint that refuses everything', () => {
     expect(partner.endpoint.arrivals).toHaveLength(before)
   })
 
-  it('is probed with one webhook, and waits on while that is refused', async () => {
-    await probe()
-    const [made] = await until(async () => {
-      const probes = await endpoint.probes()
-      return probes.length > 0 && probes
-    })
-    expect(made).toMatchObject({ status: 500, sequence: 1 })
-    expect(await endpoint.row()).toMatchObject({ state: 'paused' })
-    expect(await endpoint.open()).toBe(3 * LEADS)
-  })
-
   it('gets everything in order once it takes a probe, with what happens meanwhile', async () => {
     partner.endpoint.answer = ({ event: { data } }, response) => {
       taken.push({ lead: data.lead_id, sequence: data.sequence })

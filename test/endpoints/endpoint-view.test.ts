@@ -35,16 +35,17 @@ describe('an endpoint, as it is shown', () => {
     })
 
   it.each([
-    ['staff set it', () => setUrl()],
-    ['it was certified', () => changeOver()],
+    ['staff set it', 'active', () => setUrl()],
+    ['it was certified', 'active', () => changeOver()],
     [
       'it was certified while staff had paused it',
+      'paused',
       async () => {
         await pauseEndpoint(sql, partnerId)
         await changeOver()
       },
     ],
-  ])('has what came of attempts since the URL is the current one, pauses or not: %s', async (_, change) => {
+  ])('has what came of attempts since the URL is the current one, pauses or not: %s', async (_, health, change) => {
     const attempt = async (more: { errorCode?: string; inProgress?: true }) => {
       const { round } = await sql.selectFrom('endpoints').select('round').executeTakeFirstOrThrow()
       return addAttempts(sql, partnerId, [{ round, ...more }])
@@ -57,7 +58,7 @@ describe('an endpoint, as it is shown', () => {
     await change()
     await attempt({ errorCode: 'interrupted' })
     await attempt({ inProgress: true })
-    expect(await view()).toMatchObject(NONE)
+    expect(await view()).toMatchObject({ ...NONE, health })
     await attempt({})
     await pauseEndpoint(sql, partnerId)
     await resumeEndpoint(sql, partnerId)

@@ -44,7 +44,7 @@ const auditOf = (api: Api, { id }: ApiPartner) =>
     .orderBy('id')
     .execute()
 
-describe('a partner’s own endpoint, in a sandbox', () => {
+describe('a partner’s own endpoint', () => {
   let api: Api
   let partner: ApiPartner
   beforeAll(async () => {
@@ -157,6 +157,12 @@ describe('a partner’s own endpoint, in a sandbox', () => {
     expect(asked).toEqual([lender.id])
   })
 
+  it('sends a test request, and tells what came of it', async () => {
+    const { body } = await partner.post('test-endpoint', {})
+    expect(body.data).toMatchObject({ accepted: true, status: 200, error_code: null })
+    expect(api.requested).toContain(`ping ${partner.id}`)
+  })
+
   it('pauses and resumes', async () => {
     const paused = await partner.post('pause-endpoint', {})
     expect(paused.body.data).toMatchObject({ health: 'paused', reason: 'it was paused with pause-endpoint' })
@@ -204,21 +210,12 @@ describe('a partner’s own endpoint, in a sandbox', () => {
       expect([status, body.error.code]).toEqual([409, 'NO_ENDPOINT'])
     },
   )
-})
 
-describe('a partner’s own endpoint, in production', () => {
-  let api: Api
-  let partner: ApiPartner
-  beforeAll(async () => {
-    api = await prepareApi({ environment: 'production' })
-  })
-  beforeEach(async () => {
-    partner = await addPartnerAt(api)
-  })
-
-  it('never accepts failures', async () => {
-    await partner.post('set-endpoint', { url: URL_NEXT })
-    const { status, body } = await partner.post('certify-endpoint', { accept_failures: true })
+  it('accepts failures in a sandbox only', async () => {
+    const production = await prepareApi({ environment: 'production' })
+    const lender = await addPartnerAt(production)
+    await lender.post('set-endpoint', { url: URL_NEXT })
+    const { status, body } = await lender.post('certify-endpoint', { accept_failures: true })
     expect([status, body.error.message]).toEqual([
       400,
       'Invalid request: accept_failures is possible in a sandbox only.',

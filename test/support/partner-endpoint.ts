@@ -94,7 +94,7 @@ async function receive(request: IncomingMessage, secret: () => string): Promise<
 }
 
 /** Whether the public library accepts the signature of a body. */
-export function isVerified(secret: string, body: string, headers: Record<string, string>): boolean {
+function isVerified(secret: string, body: string, headers: Record<string, string>): boolean {
   try {
     new Webhook(secret).verify(body, headers)
     return true

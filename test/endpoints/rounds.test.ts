@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
+import type { AttemptTrigger } from '../../src/deliveries/delivery-states.ts'
 import { findDeliveries } from '../../src/deliveries/list-deliveries.ts'
 import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
 import { prepareDelivering } from '../support/delivering.ts'
@@ -40,18 +41,20 @@ describe('an attempt judges the endpoint that it called, as that was then', () =
       .executeTakeFirstOrThrow()
   const delivery = () =>
     on.sql.selectFrom('deliveries').selectAll().where('lead_id', '=', leadId).executeTakeFirstOrThrow()
+  const attempt = (trigger: AttemptTrigger = 'scheduled') =>
+    on.deliver(leadId, 1, trigger).then(
+      ({ outcome }) => outcome,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    )
   /** Lets `change` happen while the endpoint has the request; it answers afterwards. */
   async function during(
     change: () => Promise<unknown>,
     answer: Answer,
-    trigger: 'scheduled' | 'probe' = 'scheduled',
+    trigger?: AttemptTrigger,
   ): Promise<string> {
     const answered = Promise.withResolvers<void>()
     on.endpoint.answer = (arrival, response) => void answered.promise.then(() => answer(arrival, response))
-    const delivering = on.deliver(leadId, 1, trigger).then(
-      ({ outcome }) => outcome,
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
-    )
+    const delivering = attempt(trigger)
     await on.endpoint.until((arrivals) => arrivals.length === 1)
     await change()
     answered.resolve()
@@ -83,11 +86,6 @@ describe('an attempt judges the endpoint that it called, as that was then', () =
         .set({ next_attempt_at: raw<Date>`now()` })
         .where('lead_id', '=', leadId)
         .execute()
-    const attempt = () =>
-      on.deliver(leadId, 1, 'scheduled').then(
-        ({ outcome }) => outcome,
-        (error: unknown) => (error instanceof Error ? error.message : String(error)),
-      )
     const fail = async (times: number) => {
       on.endpoint.answer = status(500)
       for (let failure = 1; failure <= times; failure += 1) {
