@@ -11,11 +11,9 @@ import { PAUSE_AFTER_HOURS } from '../deliveries/retry-schedule.ts'
  * An endpoint that a person paused stays paused until a person resumes it. The service probes one that it paused: first
  * after an hour, with exponential backoff up to a day.
  */
-export const endpointStates = ['active', 'paused'] as const
-export type EndpointState = (typeof endpointStates)[number]
+export type EndpointState = 'active' | 'paused'
 
-export const endpointPausers = ['staff', 'partner', 'service'] as const
-export type EndpointPauser = (typeof endpointPausers)[number]
+export type EndpointPauser = 'staff' | 'partner' | 'service'
 
 /** What partner and staff get a mail about; of `restored`, only the partner. */
 export type MailKind = 'failing' | 'paused' | 'recovered' | 'url_changed' | 'secret_changed' | 'restored'

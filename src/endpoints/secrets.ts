@@ -12,7 +12,6 @@ export const EndpointSecret = defineEntity({
     partnerId: p.integer(),
     /** Sealed. */
     ciphertext: p.text(),
-    createdAt: instant().defaultRaw('now()'),
     /** When it stops signing; null for the current one. A candidate's has never signed. */
     expiresAt: instant().nullable(),
   },
