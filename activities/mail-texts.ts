@@ -102,7 +102,9 @@ function latestAttempt({ attempt }: NoticeFacts): string[] {
   ]
 }
 
-const restoredText = (at: Date) => `On ${formatTimestamp(at)} UTC, our database was restored from a backup. What this means for your integration:
+const restoredText = (
+  at: Date,
+) => `On ${formatTimestamp(at)} UTC, our database was restored from a backup. What this means for your integration:
 
 - Leads that you created, and changes that you sent with update-partner-info, within the last minutes before the failure may be lost: compare list-leads with your own system, and send them again.
 - Events of those minutes are recorded again with another event_id, so you may receive one twice.

@@ -102,6 +102,8 @@ export async function raiseEpoch(trx: Sql): Promise<number> {
         + case when sequencename = 'leads_id_seq' then ${LEADS_LEFT_OUT}::int else ${IDS_LEFT_OUT}::int end)
     )
     from pg_sequences where schemaname = current_schema()`.execute(trx)
-  await raw`insert into notices (partner_id, kind) select distinct partner_id, 'restored' from leads`.execute(trx)
+  await raw`insert into notices (partner_id, kind) select distinct partner_id, 'restored' from leads`.execute(
+    trx,
+  )
   return epoch
 }

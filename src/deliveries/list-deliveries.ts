@@ -62,48 +62,42 @@ export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
   if (leadId !== undefined) page = raw`(select event_id from deliveries where lead_id = ${leadId})`
   if (eventId !== undefined) page = raw`(select ${eventId}::text as event_id)`
   const shown = states?.includes('pending') ? [...states, 'held'] : states
-  const rows = await (
-    sql
-      .selectFrom(page.as('page'))
-      .innerJoin('deliveries', 'deliveries.event_id', 'page.event_id')
-      .innerJoin('lead_events', 'lead_events.id', 'deliveries.event_id')
-      .innerJoin('leads', 'leads.id', 'deliveries.lead_id')
-      .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
-      .leftJoinLateral(
-        (eb) =>
-          eb
-            .selectFrom('attempts')
-            .select(['number', 'status', 'error_code', 'hint'])
-            .whereRef('attempts.event_id', '=', 'deliveries.event_id')
-            .orderBy('number', 'desc')
-            .limit(1)
-            .as('latest'),
-        (join) => join.onTrue(),
-      )
-      .select(['deliveries.event_id', 'deliveries.lead_id', 'deliveries.partner_id', 'deliveries.sequence'])
-      .select(['lead_events.event_name', 'lead_events.created_at', shownState.as('state')])
-      .select([counted.failures.as('failures'), 'deliveries.settled_at', nextAttemptAt.as('next_attempt_at')])
-      .select(['deliveries.body', raw<boolean>`leads.erased_at is not null`.as('lead_erased')])
-      // why an attempt cannot begin
-      .select(
-        raw<string | null>`case when deliveries.state = 'pending' then deliveries.fault end`.as('fault'),
-      )
-      .select(waitsFor.as('waits_for'))
-      .select(['latest.number as attempts', 'latest.status as last_status'])
-      .select(['latest.error_code as last_error_code', 'latest.hint as last_hint'])
-      .$if(partnerId !== undefined, (query) => query.where('deliveries.partner_id', '=', partnerId ?? 0))
-      .$if(before !== undefined, (query) => query.where('deliveries.event_id', '<', before ?? ''))
-      .$if(shown !== undefined, (query) => query.where(raw<boolean>`${shownState} = any(${shown}::text[])`))
-      .orderBy(
-        leadId !== undefined && before === undefined
-          ? raw`deliveries.sequence`
-          : raw`deliveries.event_id desc`,
-      )
-      .limit(limit)
-      // a closing has no delivery
-      .$narrowType<{ event_name: MilestoneName }>()
-      .execute()
-  )
+  const rows = await sql
+    .selectFrom(page.as('page'))
+    .innerJoin('deliveries', 'deliveries.event_id', 'page.event_id')
+    .innerJoin('lead_events', 'lead_events.id', 'deliveries.event_id')
+    .innerJoin('leads', 'leads.id', 'deliveries.lead_id')
+    .innerJoin('endpoints', 'endpoints.partner_id', 'deliveries.partner_id')
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('attempts')
+          .select(['number', 'status', 'error_code', 'hint'])
+          .whereRef('attempts.event_id', '=', 'deliveries.event_id')
+          .orderBy('number', 'desc')
+          .limit(1)
+          .as('latest'),
+      (join) => join.onTrue(),
+    )
+    .select(['deliveries.event_id', 'deliveries.lead_id', 'deliveries.partner_id', 'deliveries.sequence'])
+    .select(['lead_events.event_name', 'lead_events.created_at', shownState.as('state')])
+    .select([counted.failures.as('failures'), 'deliveries.settled_at', nextAttemptAt.as('next_attempt_at')])
+    .select(['deliveries.body', raw<boolean>`leads.erased_at is not null`.as('lead_erased')])
+    // why an attempt cannot begin
+    .select(raw<string | null>`case when deliveries.state = 'pending' then deliveries.fault end`.as('fault'))
+    .select(waitsFor.as('waits_for'))
+    .select(['latest.number as attempts', 'latest.status as last_status'])
+    .select(['latest.error_code as last_error_code', 'latest.hint as last_hint'])
+    .$if(partnerId !== undefined, (query) => query.where('deliveries.partner_id', '=', partnerId ?? 0))
+    .$if(before !== undefined, (query) => query.where('deliveries.event_id', '<', before ?? ''))
+    .$if(shown !== undefined, (query) => query.where(raw<boolean>`${shownState} = any(${shown}::text[])`))
+    .orderBy(
+      leadId !== undefined && before === undefined ? raw`deliveries.sequence` : raw`deliveries.event_id desc`,
+    )
+    .limit(limit)
+    // a closing has no delivery
+    .$narrowType<{ event_name: MilestoneName }>()
+    .execute()
   return rows.map((row) => ({
     ...row,
     next_attempt_at: row.state === 'pending' && row.waits_for === null ? row.next_attempt_at : null,

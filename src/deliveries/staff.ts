@@ -91,7 +91,9 @@ export async function resend(context: StaffContext, event: string) {
   await context.act(action, async () => {
     const outcome = await context.resends.resend(delivery)
     if (outcome === 'accepted') return { result: outcome }
-    throw new Refusal(`${MOST_RESENDS} resends wait already: see the workflow ${endpointWorkflowId(partnerId)}.`)
+    throw new Refusal(
+      `${MOST_RESENDS} resends wait already: see the workflow ${endpointWorkflowId(partnerId)}.`,
+    )
   })
   return {
     json: { event_id: event, lead_id: leadId, partner_id: partnerId, state_before: state, waits_for },

@@ -6,7 +6,12 @@ import { flag } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { strictBody } from '../http/schemas.ts'
 import { auditName } from '../values.ts'
-import { type Certification, certificationChecks, type CheckReport, nextCheck } from './certification-checks.ts'
+import {
+  type Certification,
+  certificationChecks,
+  type CheckReport,
+  nextCheck,
+} from './certification-checks.ts'
 import { endpointResponse, viewOf } from './get-endpoint.ts'
 import { findEndpoint, type LockedEndpoint, lockEndpoint } from './endpoint.ts'
 import { changeOwnEndpoint, type EndpointDependencies } from './own-endpoint.ts'

@@ -74,7 +74,14 @@ export async function oweNotice(
 export async function unsentNotices(sql: Sql, partnerId: number) {
   return sql
     .selectFrom('notices')
-    .select(['id', 'partner_id as partnerId', 'kind', 'recipient', 'event_id as eventId', 'owed_at as owedAt'])
+    .select([
+      'id',
+      'partner_id as partnerId',
+      'kind',
+      'recipient',
+      'event_id as eventId',
+      'owed_at as owedAt',
+    ])
     .where('partner_id', '=', partnerId)
     .where(isUnsent)
     .orderBy('id')

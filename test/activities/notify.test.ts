@@ -150,10 +150,7 @@ describe('telling a partner and staff of an endpoint', () => {
     await sql.updateTable('attempts').set({ started_at }).execute()
     await sql.updateTable('deliveries').set({ next_attempt_at }).execute()
     await sql.updateTable('endpoints').set({ since: started_at, failing_since: started_at }).execute()
-    const { event_id: event } = await sql
-      .selectFrom('attempts')
-      .select('event_id')
-      .executeTakeFirstOrThrow()
+    const { event_id: event } = await sql.selectFrom('attempts').select('event_id').executeTakeFirstOrThrow()
     await fail(event)
     await tell()
     const content = mailServer.mails[0]?.content

@@ -73,7 +73,8 @@ export class Life {
   }
 
   begin(delivery: Delivery, trigger: AttemptTrigger): 'send' | 'wait' | 'held' | 'fail' | 'settled' {
-    const isLeased = delivery.lease !== null && this.now.getTime() - delivery.lease.startedAt.getTime() < LEASE_MS
+    const isLeased =
+      delivery.lease !== null && this.now.getTime() - delivery.lease.startedAt.getTime() < LEASE_MS
     const { round } = this.endpoint
     const counted = inRound(delivery, round, this.now)
     const decision = decideAttempt({ ...counted, isLeased, isErased: false }, this.endpoint, trigger, this)

@@ -45,30 +45,33 @@ describe('an endpoint, as it is shown', () => {
         await changeOver()
       },
     ],
-  ])('has what came of attempts since the URL is the current one, pauses or not: %s', async (_, health, change) => {
-    const attempt = async (more: { errorCode?: string; inProgress?: true }) => {
-      const { round } = await sql.selectFrom('endpoints').select('round').executeTakeFirstOrThrow()
-      return addAttempts(sql, partnerId, [{ round, ...more }])
-    }
-    const NONE = { last_success_at: null, last_error: null }
-    await sql.transaction().execute((trx) => insertLead(trx, partnerId, LEAD, () => '{}'))
-    await setUrl()
-    await attempt({ errorCode: 'timeout' })
-    expect(await view()).toMatchObject({ ...NONE, last_error: { error_code: 'timeout' } })
-    await change()
-    await attempt({ errorCode: 'interrupted' })
-    await attempt({ inProgress: true })
-    expect(await view()).toMatchObject({ ...NONE, health })
-    await attempt({})
-    await pauseEndpoint(sql, partnerId)
-    await resumeEndpoint(sql, partnerId)
-    await attempt({ errorCode: 'dns_error' })
-    expect(await view()).toMatchObject({
-      last_success_at: expect.any(String),
-      last_error: { error_code: 'dns_error' },
-      open_deliveries: 1,
-    })
-  })
+  ])(
+    'has what came of attempts since the URL is the current one, pauses or not: %s',
+    async (_, health, change) => {
+      const attempt = async (more: { errorCode?: string; inProgress?: true }) => {
+        const { round } = await sql.selectFrom('endpoints').select('round').executeTakeFirstOrThrow()
+        return addAttempts(sql, partnerId, [{ round, ...more }])
+      }
+      const NONE = { last_success_at: null, last_error: null }
+      await sql.transaction().execute((trx) => insertLead(trx, partnerId, LEAD, () => '{}'))
+      await setUrl()
+      await attempt({ errorCode: 'timeout' })
+      expect(await view()).toMatchObject({ ...NONE, last_error: { error_code: 'timeout' } })
+      await change()
+      await attempt({ errorCode: 'interrupted' })
+      await attempt({ inProgress: true })
+      expect(await view()).toMatchObject({ ...NONE, health })
+      await attempt({})
+      await pauseEndpoint(sql, partnerId)
+      await resumeEndpoint(sql, partnerId)
+      await attempt({ errorCode: 'dns_error' })
+      expect(await view()).toMatchObject({
+        last_success_at: expect.any(String),
+        last_error: { error_code: 'dns_error' },
+        open_deliveries: 1,
+      })
+    },
+  )
 
   it('that the service pauses is probed after 1, 2, 4, 8 and 16 hours, then once a day, until somebody pauses or resumes it', async () => {
     const HOURS = [1, 2, 4, 8, 16, 24, 24]
