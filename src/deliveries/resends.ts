@@ -137,7 +137,7 @@ export function createResender({ sql, referrals, startEndpoint }: ResendDependen
   const lookSoon = inBatches((partnerId: number, _: Webhook[]) => startEndpoint(partnerId))
   return {
     /** An open one is sent by its lead's workflow, in order; a settled one by its endpoint's. */
-    async resend(webhook: Webhook): Promise<'accepted' | 'too_many'> {
+    resend: async (webhook: Webhook): Promise<'accepted' | 'too_many'> => {
       const state = await ask(sql, webhook.event_id)
       if (state === undefined) return 'too_many'
       if (state !== 'pending') await lookSoon(webhook.partner_id, webhook)
@@ -147,7 +147,7 @@ export function createResender({ sql, referrals, startEndpoint }: ResendDependen
     },
 
     /** Sends what a filter finds. */
-    async replay(filter: ReplayFilter): Promise<void> {
+    replay: async (filter: ReplayFilter): Promise<void> => {
       await raw`update deliveries set asked = 'replay'
         where asked is null and event_id in (select d.event_id ${matching(filter)})`.execute(sql)
       await startEndpoint(filter.partnerId)

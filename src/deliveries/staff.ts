@@ -46,7 +46,7 @@ export function addDeliveryCommands(program: Command, run: Run): void {
     )
     .option('--dry-run', 'only count them')
     .option('--stop', 'leave out what still waits, and resends that wait')
-    .action(run(async (context, options) => (options.stop ? stop : replay)(context, options)))
+    .action(run(async (context, options: ReplayOptions) => (options.stop ? stop : replay)(context, options)))
 }
 
 interface ListOptions {
