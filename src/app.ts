@@ -36,7 +36,6 @@ import type { RouteDependencies } from './http/dependencies.ts'
 import { resendWebhook } from './deliveries/resend-webhook.ts'
 import { rotateEndpointSecret } from './endpoints/rotate-endpoint-secret.ts'
 import { type SandboxOptions, sandboxRoutes, sinks } from './sandbox/routes.ts'
-import type { EndpointSettings } from './endpoints/own-endpoint.ts'
 import { setEndpoint } from './endpoints/set-endpoint.ts'
 import { testEndpoint } from './endpoints/test-endpoint.ts'
 import { updatePartnerInfo } from './leads/update-partner-info.ts'
@@ -47,11 +46,7 @@ import type { ObserveRequest } from './observe/process-metrics.ts'
 
 /** What the process gives the API: what its routes work with, and what its server needs. */
 export interface AppDependencies
-  extends
-    EndpointSettings,
-    ErasureDependencies,
-    Pick<SandboxOptions, 'sandbox'>,
-    Omit<RouteDependencies, 'webhookBody'> {
+  extends ErasureDependencies, Pick<SandboxOptions, 'sandbox'>, Omit<RouteDependencies, 'webhookBody'> {
   /** Resolves once the database is migrated, can be decrypted and belongs to this deployment. Until then, nothing is served from it. */
   requireRecord: () => Promise<unknown>
   log: Logger

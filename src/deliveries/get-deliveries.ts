@@ -4,7 +4,7 @@ import { eventCursor } from '../http/cursors.ts'
 import { inSnapshot } from '../database/sql.ts'
 import type { RouteDependencies } from '../http/dependencies.ts'
 import { unknownLead } from '../http/errors.ts'
-import { eventId, ownLeadId, timestamp } from '../http/fields.ts'
+import { eventId, oneOf, ownLeadId, timestamp } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import {
   attemptNumber,
@@ -25,8 +25,14 @@ import { diagnoseStatus } from '../webhooks/diagnosis.ts'
 import { signatureHeaders } from '../webhooks/signature.ts'
 import { latestAttempts } from './attempt.ts'
 import { attemptTriggers, deliveryStatuses } from './delivery-states.ts'
-import { AFTER_ALL, deliveryState, findDeliveries } from './list-deliveries.ts'
+import { AFTER_ALL, findDeliveries } from './list-deliveries.ts'
 import { requireWebhook, unknownEvent, unsentEvent } from './resends.ts'
+
+const deliveryState = z.enum(deliveryStatuses, { error: oneOf(deliveryStatuses) }).meta({
+  id: 'DeliveryState',
+  description:
+    '`pending`: to be sent. `held`: pending, while your endpoint is paused. `delivered`: your endpoint accepted it. `given_up`: the retry schedule is used up while your endpoint accepted other webhooks; the lead’s next webhook is sent, and resend-webhook sends this one again. `canceled`: our staff canceled it, or the lead was erased.',
+})
 
 const body = strictBody({
   event_id: eventId.optional().describe('Only this webhook, with the bodies that your endpoint answered.'),

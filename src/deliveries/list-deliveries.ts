@@ -1,9 +1,7 @@
 import { type RawBuilder, sql as raw } from 'kysely'
-import { z } from 'zod'
 import type { Sql } from '../database/sql.ts'
-import { oneOf } from '../http/fields.ts'
 import type { MilestoneName } from '../leads/milestones.ts'
-import { deliveryStates, type DeliveryStatus, deliveryStatuses } from './delivery-states.ts'
+import { deliveryStates, type DeliveryStatus } from './delivery-states.ts'
 import { countedOf, isLeased, waitsFor } from './delivery.ts'
 
 interface DeliveryFilter {
@@ -111,9 +109,3 @@ export function nextText(row: Row): Date | string | null {
   if (row.fault !== null) return row.fault
   return row.state === 'pending' && row.waits_for ? `after ${row.waits_for.sequence}` : row.next_attempt_at
 }
-
-export const deliveryState = z.enum(deliveryStatuses, { error: oneOf(deliveryStatuses) }).meta({
-  id: 'DeliveryState',
-  description:
-    '`pending`: to be sent. `held`: pending, while your endpoint is paused. `delivered`: your endpoint accepted it. `given_up`: the retry schedule is used up while your endpoint accepted other webhooks; the lead’s next webhook is sent, and resend-webhook sends this one again. `canceled`: our staff canceled it, or the lead was erased.',
-})
