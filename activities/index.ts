@@ -95,8 +95,6 @@ export function createActivities({ config, log, sql, client, deploymentId, refer
     deliveryActivities,
     scoreActivities,
     activities: {
-      ...deliveryActivities,
-      ...scoreActivities,
       recordMilestones: recordMilestonesActivity(given),
       ...welcomeActivities(given),
       ...leadActivities(given),

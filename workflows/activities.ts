@@ -11,7 +11,9 @@ import { LEASE_MS } from '../src/deliveries/delivery-states.ts'
 import { OTHER_LEAD, UNREAD } from '../src/leads/referral-state.ts'
 import { DELIVERIES_QUEUE, SCORES_QUEUE } from '../src/temporal/names.ts'
 
-export type Activities = ReturnType<typeof createActivities>['activities']
+type Groups = ReturnType<typeof createActivities>
+/** Of all task queues. */
+export type Activities = Groups['activities'] & Groups['deliveryActivities'] & Groups['scoreActivities']
 
 // set everywhere: unset it behaves as TRY_CANCEL, whatever the documentation says
 const { TRY_CANCEL, ABANDON } = ActivityCancellationType
@@ -58,6 +60,7 @@ export const { recordScoreUpdate } = lasting({
   taskQueue: SCORES_QUEUE,
 })
 
+/** For unexpected errors only: webhooks have their own schedule, in `retry-schedule.ts`. */
 const webhook = { ...tries(LEASE_MS, '5 seconds', '5 seconds'), taskQueue: DELIVERIES_QUEUE }
 
 /** One request within its lease. "Not yet" is retried after its own delay, for days if necessary. */

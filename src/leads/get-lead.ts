@@ -131,14 +131,14 @@ function closingOf({ closed_at: closedAt, close_reason: why }: LeadRow) {
   return closedAt === null || why === null ? undefined : { at: formatTimestamp(closedAt), reason: why }
 }
 
-/** JSON leaves out what is `undefined`. Metadata cannot shadow a value of the lead's own fields. */
+/** JSON leaves out what is `undefined`. Metadata cannot shadow a value of the lead's own fields; it shows where there is none. */
 function toWire({ metadata, ...row }: LeadRow) {
   return {
     ...metadata,
     id: row.id,
     partner_id: row.partner_id,
     ...eachField(requiredFields, (name) => row[name]),
-    ...eachField(changeableFields, (name) => row[name] ?? undefined),
+    ...eachField(changeableFields, (name) => row[name] ?? metadata[name]),
     status: row.status,
     created_at: formatTimestamp(row.created_at),
     updated_at: formatTimestamp(row.updated_at),

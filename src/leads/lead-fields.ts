@@ -1,7 +1,7 @@
 /**
  * The fields of a lead that partners send: requests and responses of the API, the columns that are written and erased, and
- * exports derive from these lists. A field's column is in `src/leads/lead.ts`, its rule in `src/http/fields.ts`; the
- * compiler asks for both.
+ * exports derive from these lists. A field's column is in `src/leads/lead.ts`, its rule in `src/http/fields.ts`, its meaning
+ * in `src/http/schemas.ts`; the compiler asks for all three.
  *
  * Source: interface specification, section 2.1.
  */
@@ -9,15 +9,18 @@
 /** Who the borrower is. */
 export const requiredFields = ['first_name', 'last_name', 'email', 'phone'] as const
 
-export const optionalFields = ['partner_lead_id', 'fico_range', 'loan_officer_id', 'notes'] as const
-export type OptionalField = (typeof optionalFields)[number]
-
 /** What get-lead returns and update-partner-info changes. To that call, any other name is a custom field of the partner's. */
 export const changeableFields = ['partner_lead_id', 'fico_range', 'loan_officer_id'] as const
 export type ChangeableField = (typeof changeableFields)[number]
 
-/** Of these, what says something of the borrower, so that an erasure empties it. */
-export const erasedFields = ['fico_range', 'loan_officer_id'] as const
+export const optionalFields = [...changeableFields, 'notes'] as const
+export type OptionalField = (typeof optionalFields)[number]
+
+type KeptField = 'partner_lead_id'
+/** What says something of the borrower, so that an erasure empties it: all but the partner's own identifier. */
+export const erasedFields = changeableFields.filter(
+  (name): name is Exclude<ChangeableField, KeptField> => name !== 'partner_lead_id',
+)
 
 /** An object with a value for each of `names`. */
 export function eachField<Name extends string, Value>(
