@@ -109,7 +109,7 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
     await delay(config.DRAIN_SECONDS * 1000, undefined, { signal: hurry.signal }).catch(() => undefined)
     await app.close()
     await starts.settled()
-    await Promise.all([health.close(), client.connection.close(), orm.close()])
+    await Promise.all([health.close(), orm.close()])
   }
   const stop = async (isHurried: boolean) => {
     if (isHurried || stopping !== undefined) hurry.abort()

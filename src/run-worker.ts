@@ -93,7 +93,7 @@ export async function runWorker({ config, temporal, build, log }: WorkerSettings
   const close = async () => {
     stopping.abort()
     await Promise.all([...beside, work.close()])
-    await Promise.all([health.close(), client.connection.close(), connection.close(), orm.close()])
+    await Promise.all([health.close(), connection.close(), orm.close()])
     log.info('worker stopped')
   }
   const stop = () => {

@@ -16,15 +16,10 @@ describe('a sealed value', () => {
     )
   })
 
-  test('never looks the same twice and never shows the text', () => {
-    const [first, second] = [seal(TEXT, HERE, [key]), seal(TEXT, HERE, [key])]
-    expect(first).not.toBe(second)
-    expect(Buffer.from(first.split('.')[2] ?? '', 'base64url').includes('555-0100')).toBe(false)
-  })
-
-  test('has a nonce of its own, however many are sealed', () => {
+  test('never shows the text, and has a nonce of its own, however many are sealed', () => {
     const nonces = Array.from({ length: 1000 }, () => {
       const bytes = Buffer.from(seal(TEXT, HERE, [key]).split('.')[2] ?? '', 'base64url')
+      expect(bytes.includes('555-0100')).toBe(false)
       return bytes.subarray(0, 12).toString('hex')
     })
     expect(new Set(nonces).size).toBe(1000)

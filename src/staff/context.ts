@@ -102,7 +102,7 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
       betweenAuditRows(sql, actor, action, work),
     /** Notes in the audit that staff looked at borrowers, before they are shown. */
     recordLook: auditedIn(sql),
-    close: async () => void (await Promise.all([client.connection.close(), orm.close()])),
+    close: async () => orm.close(),
   }
 }
 

@@ -1,10 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   Client,
   type CompiledWorkflowOptions,
   Connection,
-  defaultGrpcRetryOptions,
-  makeGrpcRetryInterceptor,
   type WorkflowClientInterceptor,
 } from '@temporalio/client'
 import type { Logger } from 'pino'
@@ -52,7 +49,8 @@ export async function reachTemporal({ connection }: Client): Promise<void> {
 
 /**
  * A client that connects at the first call, and again whenever Temporal comes back. It touches no workflow of
- * another deployment.
+ * another deployment. Nobody closes its connection: when idle, it keeps no process running, and the SDK throws where
+ * nobody catches it when it repeats a call on one that is closed.
  *
  * @param options with `log`, each start has a line there.
  */
@@ -60,37 +58,10 @@ export function createTemporalClient(
   { connectionOptions, namespace }: TemporalSettings,
   options: GuardOptions & { log?: Pick<Logger, 'info' | 'warn' | 'error'> },
 ): { client: Client; guard: NamespaceGuard } {
-  const connection = connectLazily(connectionOptions)
+  const connection = Connection.lazy(connectionOptions)
   const guard = createNamespaceGuard(connection, namespace, options)
   const logged = options.log === undefined ? [] : [loggedStarts(options.log)]
   const { workflow, schedule } = guardedCalls(guard)
   const interceptors = { workflow: [...workflow, ...logged], schedule }
   return { client: new Client({ connection, namespace, interceptors }), guard }
-}
-
-/**
- * The SDK repeats a call by a timer, which throws where nobody catches it if the connection is closed by then. So this one
- * repeats nothing once it is being closed, and waits for the timers that are set.
- */
-function connectLazily(options: TemporalSettings['connectionOptions']): Connection {
-  const usual = defaultGrpcRetryOptions()
-  let isClosing = false
-  let lastRetryAt = 0
-  const retry = makeGrpcRetryInterceptor({
-    retryableDecider: (...call) => !isClosing && usual.retryableDecider(...call),
-    delayFunction: (...call) => {
-      const delayMs = usual.delayFunction(...call)
-      lastRetryAt = Math.max(lastRetryAt, performance.now() + delayMs)
-      return delayMs
-    },
-  })
-  const connection = Connection.lazy({ ...options, interceptors: [retry] })
-  const close = connection.close.bind(connection)
-  return Object.assign(connection, {
-    close: async () => {
-      isClosing = true
-      await delay(Math.max(0, lastRetryAt - performance.now() + 1))
-      await close()
-    },
-  })
 }

@@ -210,12 +210,4 @@ describe('the log of the API and the worker', () => {
     expect(line).toMatchObject({ level: 40, workflow_id: `lead-${leadId}` })
     await away.stop()
   }, 60_000)
-
-  it('has nothing of these below LOG_LEVEL', async () => {
-    const quiet = await service.startApi({ LOG_LEVEL: 'warn' })
-    const response = await fetch(`http://127.0.0.1:${quiet.port}/v1/ping`)
-    expect(response.status).toBe(200)
-    await quiet.stop()
-    expect(linesOf(quiet)).toEqual([])
-  })
 })

@@ -57,7 +57,6 @@ describe('the guard of a namespace', () => {
     await until(async () => remedies.length > 0)
     stopping.abort()
     await keeping
-    await client.connection.close()
     expect(remedies).toEqual([expect.stringContaining('belongs to another deployment (b)')])
   })
 
