@@ -33,8 +33,6 @@ interface ApiSettings {
 
 /** PostgreSQL and Temporal may start at the same time: with `npm start`, they do. */
 const START_MS = 5000
-/** About 60 KB each with TLS. Further connections are closed without an answer. */
-const MOST_CONNECTIONS = 1000
 
 /**
  * Starts the API: everything that it works with, and the server. Ends the process if it cannot serve.
@@ -69,7 +67,6 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
     allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
     sandbox: createSandbox(client, { referrals, sinkBase: sinkBaseOf(config, () => portOf(app)) }),
     rateLimit: config.RATE_LIMIT ?? (environment === 'production' ? 600 : 0),
-    limits: { maxConnections: MOST_CONNECTIONS },
     ...(tls && { tls }),
     ...(config.TRUST_PROXY !== undefined && { trustProxy: config.TRUST_PROXY }),
   })

@@ -3,7 +3,7 @@ import { wakeSignal } from '../../workflows/messages.ts'
 import type { Sql } from '../database/sql.ts'
 import { ApiError, invalidPayload } from '../http/errors.ts'
 import type { Referrals } from '../leads/referrals.ts'
-import { inBatches } from '../temporal/in-flight.ts'
+import { sharingRuns } from '../temporal/in-flight.ts'
 import { type Asked, type DeliveryState, MOST_RESENDS } from './delivery-states.ts'
 import { waitsFor } from './delivery.ts'
 
@@ -134,13 +134,13 @@ interface ResendDependencies {
  */
 export function createResender({ sql, referrals, startEndpoint }: ResendDependencies) {
   // one signal tells of all that a partner asks for at a time
-  const lookSoon = inBatches((partnerId: number, _: Webhook[]) => startEndpoint(partnerId))
+  const lookSoon = sharingRuns(startEndpoint)
   return {
     /** An open one is sent by its lead's workflow, in order; a settled one by its endpoint's. */
     resend: async (webhook: Webhook): Promise<'accepted' | 'too_many'> => {
       const state = await ask(sql, webhook.event_id)
       if (state === undefined) return 'too_many'
-      if (state !== 'pending') await lookSoon(webhook.partner_id, webhook)
+      if (state !== 'pending') await lookSoon(webhook.partner_id)
       // it follows an earlier one by itself
       else if (webhook.waits_for === null) await referrals.signal(webhook.lead_id, wakeSignal)
       return 'accepted'

@@ -101,10 +101,11 @@ export const connectionLimits = {
   keepAliveMs: 72_000,
   /** For requests in flight on shutdown. Only test-endpoint may take longer, which the partner can repeat. */
   stopMs: 10_000,
+  /** About 60 KB each with TLS. Further connections are closed at once, without a response. */
+  maxConnections: 1000,
 }
 
-/** Connections beyond `maxConnections` are closed at once, without a response. */
-export type ConnectionLimits = typeof connectionLimits & { maxConnections?: number }
+export type ConnectionLimits = typeof connectionLimits
 
 const BODY_LIMIT = 64 * 1024
 /** How often Node looks for requests that take too long. Its default of 30 s could double `requestMs`. */
@@ -148,7 +149,7 @@ export function createHttpServer({ log, limits, tls, isProxy }: Options): Fastif
   // responses are typed by their schemas, and tests check them: validating each one again is expensive
   app.setSerializerCompiler(() => JSON.stringify)
   const { server } = app
-  if (limits.maxConnections !== undefined) server.maxConnections = limits.maxConnections
+  server.maxConnections = limits.maxConnections
   server.on('connect', answerConnect)
   // ignore an unknown Expect, as HTTP allows; Node would respond with an empty 417
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))

@@ -52,31 +52,25 @@ function isAway(error: unknown): boolean {
   )
 }
 
-/**
- * Runs one batch of a key at a time. Items that arrive meanwhile are the next batch. Different keys run concurrently.
- */
-export function inBatches<Item, Result>(work: (key: number, items: Item[]) => Promise<Result>) {
+/** Runs `work` once at a time for each key. Calls that come meanwhile share the next run. Different keys run concurrently. */
+export function sharingRuns<Result>(work: (key: number) => Promise<Result>) {
   const latest = new Map<number, Promise<Result>>()
-  const gathering = new Map<number, Item[]>()
-  return async (key: number, item: Item): Promise<Result> => {
+  /** Keys whose latest run has not begun. */
+  const waiting = new Set<number>()
+  return async (key: number): Promise<Result> => {
     const before = latest.get(key)
-    const gathered = gathering.get(key)
-    if (before !== undefined && gathered !== undefined) {
-      gathered.push(item)
-      return before
-    }
-    const items = [item]
+    if (before !== undefined && waiting.has(key)) return before
     const begin = () => {
-      gathering.delete(key)
-      return work(key, items)
+      waiting.delete(key)
+      return work(key)
     }
-    gathering.set(key, items)
-    const batch = Promise.resolve(before).then(begin, begin)
-    latest.set(key, batch)
+    waiting.add(key)
+    const run = Promise.resolve(before).then(begin, begin)
+    latest.set(key, run)
     try {
-      return await batch
+      return await run
     } finally {
-      if (latest.get(key) === batch) latest.delete(key)
+      if (latest.get(key) === run) latest.delete(key)
     }
   }
 }

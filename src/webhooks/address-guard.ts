@@ -1,4 +1,4 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { subscribe } from 'node:diagnostics_channel'
 import type { LookupAddress, promises } from 'node:dns'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { buildConnector } from 'undici'
@@ -81,25 +81,16 @@ export function guardedConnector({
   }
 }
 
-/** undici publishes it just before it writes a request's first byte, also on a reused connection. */
-const CHANNEL = 'undici:client:sendHeaders'
+const addresses = new WeakMap<Buffer, string | undefined>()
 
-/**
- * Tells which address a request was sent to. undici's response does not say that; its diagnostics channel does. There,
- * a request is known by its body, so each one needs its own Buffer.
- */
-export function trackConnectedAddresses() {
-  const addresses = new WeakMap<Buffer, string | undefined>()
-  const listener = (message: unknown) => {
-    const { request, socket } = message as { request: { body: unknown }; socket: Socket }
-    if (Buffer.isBuffer(request.body)) addresses.set(request.body, socket.remoteAddress)
-  }
-  subscribe(CHANNEL, listener)
-  return {
-    addressOf: (body: Buffer) => addresses.get(body) ?? null,
-    stop: () => unsubscribe(CHANNEL, listener),
-  }
-}
+// undici publishes it just before it writes a request's first byte, also on a reused connection
+subscribe('undici:client:sendHeaders', (message) => {
+  const { request, socket } = message as { request: { body: unknown }; socket: Socket }
+  if (Buffer.isBuffer(request.body)) addresses.set(request.body, socket.remoteAddress)
+})
+
+/** The address that a request was sent to. undici knows a request by its body, so each one needs its own Buffer. */
+export const addressOf = (body: Buffer): string | null => addresses.get(body) ?? null
 
 /**
  * A lookup for connections that asks DNS through `resolver`, without blocking a thread. The system's lookup blocks one,

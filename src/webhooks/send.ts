@@ -5,7 +5,7 @@ import { Agent, request } from 'undici'
 import { REQUEST_LIMIT_MS } from '../deliveries/delivery-states.ts'
 import type { PingOutcome } from '../endpoints/endpoint-state.ts'
 import { type Environment, newUuid } from '../values.ts'
-import { guardedConnector, resolverLookup, trackConnectedAddresses } from './address-guard.ts'
+import { addressOf, guardedConnector, resolverLookup } from './address-guard.ts'
 import { PING_TYPE, serviceCallBody } from './body.ts'
 import { clockAdvice, diagnose, diagnoseStatus, diagnoseTimeout, type Diagnosis } from './diagnosis.ts'
 import { checkEndpointUrl, type EndpointPolicy } from './endpoint-url.ts'
@@ -56,7 +56,6 @@ interface SenderOptions extends EndpointPolicy {
  */
 export function createSender(options: SenderOptions) {
   const { timeoutMs = REQUEST_LIMIT_MS, allowPrivateNetwork, lookup = defaultLookup(options) } = options
-  const tracking = trackConnectedAddresses()
   const agent = new Agent({
     connect: guardedConnector({ allowPrivateNetwork, lookup, timeoutMs }),
     clientTtl: 60_000,
@@ -78,7 +77,7 @@ export function createSender(options: SenderOptions) {
       try {
         await exchange(agent, webhook, bytes, deadline, answer)
       } catch (error) {
-        failure = deadline.aborted ? diagnoseTimeout(tracking.addressOf(bytes) !== null) : diagnose(error)
+        failure = deadline.aborted ? diagnoseTimeout(addressOf(bytes) !== null) : diagnose(error)
       }
     }
     const reason = reasonOf(answer, failure)
@@ -87,18 +86,16 @@ export function createSender(options: SenderOptions) {
       ok: reason === null,
       errorCode: reason?.errorCode ?? null,
       hint: reason?.hint ?? null,
-      address: tracking.addressOf(bytes) ?? failure?.address ?? null,
+      address: addressOf(bytes) ?? failure?.address ?? null,
       durationMs: Math.round(performance.now() - started),
     }
   }
 
-  /** Waits for the requests in flight and closes the connections. */
-  async function close(): Promise<void> {
-    await agent.close()
-    tracking.stop()
+  return {
+    send,
+    /** Waits for the requests in flight and closes the connections. */
+    close: async () => agent.close(),
   }
-
-  return { send, close }
 }
 
 const defaultLookup = ({ allowPrivateNetwork }: EndpointPolicy): LookupFunction =>
