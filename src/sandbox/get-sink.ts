@@ -105,7 +105,11 @@ export const getSink: FastifyPluginAsyncZod<{ sql: Sql; sinkBase: () => string }
   })
 }
 
-/** The partner may have signed it itself: `null` for what nobody should parse. */
+/** The partner may have signed it itself: `null` for what is no JSON, and what nobody should parse. */
 function parseSigned(body: string): unknown {
-  return isTooDeep(Buffer.from(body)) ? null : JSON.parse(body)
+  try {
+    return isTooDeep(Buffer.from(body)) ? null : JSON.parse(body)
+  } catch {
+    return null
+  }
 }

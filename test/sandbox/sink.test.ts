@@ -131,8 +131,12 @@ describe('what arrives at a sink', () => {
   it('is shown also if the partner signs what no webhook is, and refused beyond 16 KiB', async () => {
     const deep = `${'['.repeat(8_000)}${']'.repeat(8_000)}`
     expect((await signed(deep)).status).toBe(200)
+    expect((await signed('no JSON')).status).toBe(200)
     expect((await signed(JSON.stringify('x'.repeat(20_000)))).status).toBe(413)
-    expect(await kept()).toMatchObject([{ verified: true, body: deep, event: null }])
+    expect(await kept()).toMatchObject([
+      { verified: true, body: 'no JSON', event: null },
+      { verified: true, body: deep, event: null },
+    ])
   })
 
   it.each([{ fault: 'explodes' }, { status: 199 }, { status: 600 }, { delay_ms: 20_001 }, { times: 0 }])(
