@@ -47,7 +47,7 @@ interface AuditRow extends AuditedAction {
 }
 
 /** From where a person acts: the operating system's user and the host. */
-export interface ActingFrom {
+interface ActingFrom {
   osUser: string
   host: string
 }

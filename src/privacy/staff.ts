@@ -9,7 +9,7 @@ import {
   holdReasons,
   withReference,
 } from '../leads/reasons.ts'
-import { requireLead } from '../leads/look-up.ts'
+import { noSuchLead, requireLead } from '../leads/look-up.ts'
 import { addReason, type Given } from '../leads/staff.ts'
 import { type Answer, fields, table } from '../staff/answer.ts'
 import { leadArgument, nounOf } from '../staff/arguments.ts'
@@ -18,8 +18,8 @@ import { Refusal } from '../staff/refusal.ts'
 import type { ScheduleName } from '../temporal/schedules.ts'
 import { eraseAgain, eraseLeads } from './erase.ts'
 import { readErased } from './erasure-log.ts'
+import { exportOnWire, findExport, type LeadExport } from './export-lead.ts'
 import { countOld } from './retention.ts'
-import { exportLead, showLead } from './show-lead.ts'
 
 /** Adds the noun `retention`, and verbs to the noun `lead`. */
 export function addPrivacyCommands(program: Command, run: Run): void {
@@ -44,6 +44,62 @@ export function addPrivacyCommands(program: Command, run: Run): void {
     .description('have the workers remove what is old now, as they do once a day')
     .option('--dry-run', 'only say what would be removed')
     .action(run(retention))
+}
+
+/** Everything that is kept of a lead, as JSON with `--json` or without. */
+export async function exportLead(context: StaffContext, id: number) {
+  const found = await look(context, id, 'lead.export')
+  const json = exportOnWire(found)
+  return { json, text: JSON.stringify(json, null, 2) }
+}
+
+/** `lead show`: the same to be read. What was ignored and why, its workflow says in the Web UI. */
+export async function showLead(context: StaffContext, id: number) {
+  const found = await look(context, id, 'lead.show')
+  const { config, temporal } = context
+  const ui = config.TEMPORAL_UI_URL?.replace(/\/$/, '')
+  const path = `namespaces/${temporal.namespace}/workflows/${found.workflow.workflow_id}`
+  const url = ui === undefined ? null : `${ui}/${path}`
+  return { json: { ...found, url }, text: textOf(found, url) }
+}
+
+/** Each look at a borrower leaves a row in the audit before anything is shown. */
+async function look(context: StaffContext, id: number, action: string): Promise<LeadExport> {
+  const { sql } = context
+  const found = await findExport({ sql, encryptionKeys: await context.openingKeys(), leadId: id })
+  if (found === undefined) throw noSuchLead(id)
+  await context.recordLook({ action, leadId: id, partnerId: found.lead.partner_id })
+  return found
+}
+
+/** Without the bodies, and what endpoints answered with. */
+function textOf(found: LeadExport, url: string | null): string {
+  const { lead, onboarding_email, clock, score_updates, closing, workflow, events, deliveries } = found
+  const { metadata, ...own } = lead
+  const place = { ...workflow, 'Web UI': url }
+  const about = Object.entries({
+    onboarding_email,
+    clock,
+    score_updates,
+    closing,
+    hold: found.hold,
+    workflow: place,
+  })
+  const described = about.flatMap(([part, values = {}]) =>
+    Object.entries(values).map(([name, value]) => [`${part} ${name}`, value] as const),
+  )
+  const attempts = deliveries.flatMap(({ sequence, attempts: made }) =>
+    made.map(({ response_headers: _, response_body: __, ...attempt }) => ({ sequence, ...attempt })),
+  )
+  const parts = [
+    fields({ ...own, ...Object.fromEntries(described) }),
+    // apart: a partner may name a field as we name one of the lead's
+    fields(metadata),
+    table(events),
+    table(deliveries.map(({ body: _, attempts: __, ...delivery }) => delivery)),
+    table(attempts),
+  ]
+  return parts.filter(Boolean).join('\n\n')
 }
 
 interface EraseOptions extends Partial<Given<ErasureReason>> {

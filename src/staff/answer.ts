@@ -11,24 +11,28 @@ export interface Answer {
   exitCode?: number
 }
 
-/** Writes to stdout, and resolves once there is room for more. */
-export type Write = (text: string) => Promise<void>
-
-/** What a command prints that may be too long to hold at once, with `--json` or without. */
-export interface Printed {
-  print: (write: Write) => Promise<void>
+/** What a command prints that may be too long to hold at once: JSON, a row each line, with `--json` or without. */
+export interface Rows {
+  rows: AsyncIterable<object>
 }
 
-type Cell = string | number | Date | null | undefined
+type Cell = string | number | boolean | object | null | undefined
 
-/** Rows under a heading. A column is a field of the row, or a function that makes a cell from it. */
-export function table<Row>(rows: Row[], columns: Record<string, keyof Row | ((row: Row) => Cell)>): string {
+type Columns<Row> = Record<string, keyof Row | ((row: Row) => Cell)>
+
+/** Rows under a heading. A column is a field of the row, or a function that makes a cell from it; all fields by default. */
+export function table<Row extends object>(rows: Row[], columns: Columns<Row> = fieldsOf(rows)): string {
   const cells = rows.map((row) =>
     Object.values(columns).map((column) =>
       cellText(typeof column === 'function' ? column(row) : (row[column] as Cell)),
     ),
   )
   return align([Object.keys(columns), ...cells])
+}
+
+function fieldsOf<Row extends object>([row]: Row[]): Columns<Row> {
+  const names = Object.keys(row ?? {}) as (keyof Row & string)[]
+  return Object.fromEntries(names.map((name) => [name, name]))
 }
 
 /** Names and their values, one pair a line. */
@@ -44,7 +48,8 @@ function align(lines: string[][]): string {
 
 function cellText(cell: Cell): string {
   if (cell === null || cell === undefined || cell === '') return '-'
-  return printable(cell instanceof Date ? formatTimestamp(cell) : String(cell))
+  if (cell instanceof Date) return formatTimestamp(cell)
+  return printable(typeof cell === 'object' ? JSON.stringify(cell) : String(cell))
 }
 
 /** `text` on one line, without the control characters that a terminal would obey. */

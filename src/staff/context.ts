@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os'
-import { type ActingFrom, type AuditedAction, recordAudit } from '../audit.ts'
+import { type AuditedAction, recordAudit } from '../audit.ts'
 import type { Config, TemporalSettings } from '../config.ts'
 import { remembered, requireDeployment } from '../database/deployment.ts'
 import { backgroundPatience, connect } from '../database/orm.ts'
@@ -9,11 +9,8 @@ import { createEndpointStarter } from '../endpoints/endpoint-workflows.ts'
 import { createReferrals } from '../leads/referrals.ts'
 import { keyId, keysInUse, lackingKeys, remedyFor } from '../seal.ts'
 import { createTemporalClient } from '../temporal/client.ts'
-import type { Answer, Printed } from './answer.ts'
+import type { Answer, Rows } from './answer.ts'
 import { failureOf, Refusal } from './refusal.ts'
-
-/** Who acts, and where. */
-type Actor = { name: string } & ActingFrom
 
 /** A transaction: what it writes and its audit row are committed together. */
 interface Change {
@@ -30,8 +27,6 @@ interface Acted<Result> {
 
 /** After this long, a command says that Temporal does not answer: longer than a workflow waits for the score provider. */
 const TEMPORAL_LIMIT_MS = 12_000
-/** Of a command; most use one. */
-const CONNECTIONS = 4
 
 const NO_KEY =
   'ENCRYPTION_KEY is not set: this command reads or writes encrypted data. Set it as API and worker have it; see docs/settings.md.'
@@ -45,7 +40,7 @@ export type StaffContext = Awaited<ReturnType<typeof openContext>>
 
 /** Makes commander's action out of what the command does; `Args` are what commander passes on. */
 export type Run = <Args extends unknown[]>(
-  act: (context: StaffContext, ...args: Args) => Promise<Answer | Printed>,
+  act: (context: StaffContext, ...args: Args) => Promise<Answer | Rows>,
 ) => (...args: Args) => Promise<void>
 
 /**
@@ -54,8 +49,8 @@ export type Run = <Args extends unknown[]>(
  * @param name who acts, for the audit.
  */
 export async function openContext(config: Config<'staff'>, temporal: TemporalSettings, name: string) {
-  const actor: Actor = { name, osUser: userName(), host: hostname() }
-  const orm = await connect(config.DATABASE_URL, backgroundPatience, { connections: CONNECTIONS })
+  const actor = { name, osUser: userName(), host: hostname() }
+  const orm = await connect(config.DATABASE_URL, backgroundPatience)
   const sql = sqlOf(orm)
   /** The deployment's id; rejects when the database is of the other environment. */
   const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT))
@@ -97,9 +92,27 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     /** Runs `work` in one transaction, which calls nothing but PostgreSQL. */
     change: async <Result>(work: (change: Change) => Promise<Result>): Promise<Result> =>
       sql.transaction().execute((trx) => work({ sql: trx, audit: auditedIn(trx) })),
-    /** Runs `work` that takes more than one transaction, between two audit rows. */
-    act: <Result>(action: AuditedAction, work: () => Promise<Acted<Result>>): Promise<Result> =>
-      betweenAuditRows(sql, actor, action, work),
+    /**
+     * Runs `work` that takes more than one transaction, between two audit rows. The first is written before anything is done,
+     * so a login without the right to is refused. The second is missing if the command was killed, or PostgreSQL was away
+     * at its end: a failure to write it is no failure of the command.
+     */
+    async act<Result>(action: AuditedAction, work: () => Promise<Acted<Result>>): Promise<Result> {
+      const begunId = await recordAudit(sql, actor, { ...action, outcome: 'begun' })
+      const end = async (outcome: 'done' | 'failed' | 'unknown', detail: Record<string, unknown> = {}) => {
+        const row = { ...action, outcome, begunId, detail: { ...action.detail, ...detail } }
+        await recordAudit(sql, actor, row).catch(() => undefined)
+      }
+      try {
+        const { result, detail } = await work()
+        await end('done', detail)
+        return result
+      } catch (error) {
+        const { outcome, reason } = failureOf(error)
+        await end(outcome, { failure: reason })
+        throw error
+      }
+    },
     /** Notes in the audit that staff looked at borrowers, before they are shown. */
     recordLook: auditedIn(sql),
     close: async () => orm.close(),
@@ -112,31 +125,5 @@ function userName(): string {
     return userInfo().username
   } catch {
     return `uid ${process.getuid?.() ?? 'unknown'}`
-  }
-}
-
-/**
- * Writes the first row before anything is done, so a login without the right to is refused. The second row is missing if the
- * command was killed, or PostgreSQL was away at its end: a failure to write it is no failure of the command.
- */
-async function betweenAuditRows<Result>(
-  sql: Sql,
-  actor: Actor,
-  action: AuditedAction,
-  work: () => Promise<Acted<Result>>,
-): Promise<Result> {
-  const begunId = await recordAudit(sql, actor, { ...action, outcome: 'begun' })
-  const end = async (outcome: 'done' | 'failed' | 'unknown', detail: Record<string, unknown> = {}) => {
-    const row = { ...action, outcome, begunId, detail: { ...action.detail, ...detail } }
-    await recordAudit(sql, actor, row).catch(() => undefined)
-  }
-  try {
-    const { result, detail } = await work()
-    await end('done', detail)
-    return result
-  } catch (error) {
-    const { outcome, reason } = failureOf(error)
-    await end(outcome, { failure: reason })
-    throw error
   }
 }

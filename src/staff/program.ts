@@ -9,7 +9,6 @@ import { addEncryptionCommands } from '../privacy/encryption.ts'
 import { addPrivacyCommands } from '../privacy/staff.ts'
 import { addWorkflowCommands } from '../temporal/staff.ts'
 import { STAFF_NAME } from '../values.ts'
-import type { Write } from './answer.ts'
 import { matching } from './arguments.ts'
 import { addAttentionCommand } from './attention.ts'
 import { openContext, type Run } from './context.ts'
@@ -73,7 +72,8 @@ export interface Terminal {
   environment: NodeJS.ProcessEnv
   /** The environment variables that lead to the sandbox that runs there; none if none does. */
   runningSandbox?: () => Promise<Record<string, string>>
-  write: Write
+  /** Writes to stdout, and resolves once there is room for more. */
+  write: (text: string) => Promise<void>
   writeError: (text: string) => void
   endWith: (exitCode: number) => void
 }
@@ -99,7 +99,10 @@ export async function carryOut(args: readonly string[], terminal: Terminal): Pro
         if (remedy !== undefined) throw new Refusal(remedy)
         await context.deployment()
         const answer = await act(context, ...given)
-        if ('print' in answer) return await answer.print(write)
+        if ('rows' in answer) {
+          for await (const row of answer.rows) await write(`${JSON.stringify(row)}\n`)
+          return
+        }
         endWith(answer.exitCode ?? (answer.failed ? 1 : 0))
         await write(`${json ? JSON.stringify(answer.json, null, 2) : answer.text}\n`)
       } catch (error) {

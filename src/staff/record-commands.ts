@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type AuditFilter, auditRows, findAudit } from '../audit.ts'
 import { raiseEpoch } from '../database/deployment.ts'
-import { type Printed, table } from './answer.ts'
+import { table } from './answer.ts'
 import { leadArgument, moment, partnerArgument, rows } from './arguments.ts'
 import type { Run, StaffContext } from './context.ts'
 
@@ -29,7 +29,9 @@ export function addRecordCommands(program: Command, run: Run): void {
     .option('--action <action>', 'only this action, such as endpoint.set')
     .option('--limit <rows>', 'at most this many', rows, 100)
     .action(run(list))
-  ofTime('export').description('print rows as JSON, one a line, oldest first').action(run(exportRows))
+  ofTime('export')
+    .description('print rows as JSON, one a line, oldest first')
+    .action(run(async ({ sql }, filter: AuditFilter) => ({ rows: auditRows(sql, filter) })))
 }
 
 export async function restored({ change }: StaffContext) {
@@ -52,19 +54,11 @@ async function list({ sql }: StaffContext, filter: AuditFilter & { limit: number
     outcome: ({ outcome, begun_id: begun }) => (begun === null ? outcome : `${outcome} (of ${begun})`),
     partner: 'partner_id',
     lead: 'lead_id',
-    detail: ({ detail }) => detail && JSON.stringify(detail),
+    detail: 'detail',
     from: ({ os_user: user, host }) => user && `${user}@${host}`,
     login: 'database_user',
   })
   const more =
     found.length === filter.limit ? `\n\nOnly ${filter.limit} are listed. To see more: --limit.` : ''
   return { json: { rows: found }, text: found.length === 0 ? 'There are no such rows.' : text + more }
-}
-
-async function exportRows({ sql }: StaffContext, filter: AuditFilter): Promise<Printed> {
-  return {
-    print: async (write) => {
-      for await (const row of auditRows(sql, filter)) await write(`${JSON.stringify(row)}\n`)
-    },
-  }
 }

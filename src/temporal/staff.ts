@@ -13,7 +13,7 @@ export function addWorkflowCommands(program: Command, run: Run): void {
 }
 
 /** What the workers do once a day, now: for example after Temporal's data was lost. */
-export async function rebuild(context: StaffContext) {
+async function rebuild(context: StaffContext) {
   await context.requireOwnNamespace()
   const repairs = await context.act({ action: 'workflow.rebuild' }, async () => {
     const result = await compareLeads(context)

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { exportedLeadSchema } from '../../src/privacy/exported-lead.ts'
+import { exportedLeadSchema } from '../../src/privacy/export-lead.ts'
 import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
 import { recordClosing } from '../../src/leads/close-lead.ts'
-import { recordMilestones } from '../../src/leads/record-milestones.ts'
 import { recordAudit } from '../../src/audit.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
-import { exportLead } from '../../src/privacy/show-lead.ts'
+import { exportLead } from '../../src/privacy/staff.ts'
 import { auditOf, contextOf, withoutTemporal } from '../staff/context.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from '../support/api.ts'
+import { record } from '../support/leads.ts'
 
 describe('export-lead', () => {
   let api: Api
@@ -20,8 +20,9 @@ describe('export-lead', () => {
   beforeAll(async () => {
     api = await prepareApi()
     partner = await api.addPartner()
-    context = await contextOf(withoutTemporal(await databaseUrl()))
-    leadId = await partner.createLead({ notes: 'two late payments', partner_lead_id: 'LOAN-1' })
+    context = await contextOf(withoutTemporal(api.url))
+    const sent = { ...borrower, notes: 'two late payments', partner_lead_id: 'LOAN-1' }
+    leadId = (await partner.post('create-lead', sent, { 'idempotency-key': 'K-1' })).body.lead_id
     await partner.post('update-partner-info', { lead_id: leadId, loan_product: 'FHA', branch: 'Oakland' })
     await raw`insert into attempts (id, event_id, partner_id, number, trigger, round, url, finished_at, status, response_body)
       select 'att_' || n, event_id, partner_id, n, 'scheduled', 1, 'https://lender.example', now(), 503, 'try later' from deliveries, generate_series(1, 3) n
@@ -52,6 +53,7 @@ describe('export-lead', () => {
         metadata: { loan_product: 'FHA', branch: 'Oakland' },
       },
       workflow: { workflow_id: `lead-${leadId}` },
+      idempotency_keys: [{ key: 'K-1', created_at: expect.any(String) }],
       events: [{ sequence: 1, event_name: 'lead_received', event_payload: { partner_lead_id: 'LOAN-1' } }],
     })
     const [delivery] = data.deliveries
@@ -63,9 +65,8 @@ describe('export-lead', () => {
 
   it('has no next attempt for a webhook that waits for another, as get-deliveries has none', async () => {
     const lead = await partner.createLead()
-    const milestone = { name: 'contract_signed', dedupeKey: 'contract_signed' } as const
     await setEndpoint(api.sql, partner.id, { url: 'https://lender.example/webhooks', secret: () => 'none' })
-    await recordMilestones(api.sql, lead, [milestone], () => '{}')
+    await record(api.sql, lead, 'contract_signed')
     const { deliveries } = await exported(lead)
     const listed = (await partner.post('get-deliveries', { lead_id: lead })).body.data.toReversed()
     const nextOf = (rows: { next_attempt_at: string | null }[]) => rows.map((row) => row.next_attempt_at)
@@ -77,14 +78,6 @@ describe('export-lead', () => {
     const { actions } = await exported()
     expect(actions).toEqual([{ at: expect.any(String), action: 'milestone', outcome: 'done', by: 'staff' }])
     expect(JSON.stringify(actions)).not.toMatch(/kim/i)
-  })
-
-  it('has an Idempotency-Key as long as that is kept', async () => {
-    const headers = { 'idempotency-key': 'K-1' }
-    const { body } = await partner.post('create-lead', borrower, headers)
-    expect((await exported(body.lead_id)).idempotency_keys).toEqual([
-      { key: 'K-1', created_at: expect.any(String) },
-    ])
   })
 
   it('answers a lead of another partner byte for byte like one that never was', async () => {
@@ -120,11 +113,4 @@ describe('export-lead', () => {
     expect((await auditOf(context)).map(({ action }) => action)).toEqual(['milestone', 'lead.export'])
     await expect(exportLead(context, 999_999)).rejects.toThrow('There is no lead 999999')
   })
-
-  async function databaseUrl(): Promise<string> {
-    const { rows } = await raw<{ name: string }>`select current_database() as name`.execute(api.sql)
-    const url = new URL(process.env.TEST_DATABASE_URL ?? '')
-    url.pathname = `/${rows[0]?.name}`
-    return url.href
-  }
 })

@@ -1,9 +1,8 @@
 import { Client, Connection } from '@temporalio/client'
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { StaffContext } from '../../src/staff/context.ts'
 import * as key from '../../src/partners/staff.ts'
 import { close } from '../../src/leads/staff.ts'
-import { rebuild } from '../../src/temporal/staff.ts'
 import { createReferrals } from '../../src/leads/referrals.ts'
 import { switchableProxy } from '../http/switchable-proxy.ts'
 import { atEnd } from '../support/at-end.ts'
@@ -15,16 +14,11 @@ describe('the audit', () => {
   let service: Service
   let context: StaffContext
   let partner: TestPartner
-  let leads: ReturnType<typeof leadsOf>
 
   beforeAll(async () => {
     service = await prepareService()
     context = await contextOf(service.environment)
-  })
-
-  beforeEach(async () => {
     partner = await service.addPartner()
-    leads = leadsOf(service, partner)
   })
 
   const lines = async (action: string) =>
@@ -45,17 +39,8 @@ describe('the audit', () => {
     return { ...context, client, referrals: createReferrals({ client, sql: context.sql, callLimitMs: 3000 }) }
   }
 
-  it('has two lines for a rebuild, which is more than one transaction', async () => {
-    await leads.commit()
-    await rebuild(context)
-    expect(await lines('workflow.rebuild')).toEqual([
-      { outcome: 'begun', began: null, detail: null },
-      { outcome: 'done', began: 'begun', detail: { started: 1, refreshed: 0 } },
-    ])
-  })
-
   it('keeps what may have been done, when Temporal’s answer does not come', async () => {
-    const leadId = await leads.start()
+    const leadId = await leadsOf(service, partner).start()
     const deaf = await deafContext()
     await expect(close(deaf, leadId, { reason: 'withdrew' })).rejects.toThrow('')
     expect(await lines('lead.close')).toEqual([

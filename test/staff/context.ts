@@ -62,7 +62,7 @@ export async function carryOut(environment: Record<string, string>, commands: st
   for (const command of commands) {
     const program = staffProgram((act) => async (...args) => {
       const answer = await act(context, ...args)
-      if ('print' in answer) await answer.print(async () => {})
+      if ('rows' in answer) for await (const row of answer.rows) JSON.stringify(row)
     })
     await program.parseAsync(command, { from: 'user' }).catch(async (error: unknown) => {
       refusals.push(failureOf(error).message)

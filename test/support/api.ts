@@ -108,7 +108,8 @@ export async function prepareApi({
     await database.drop()
   })
   const partner = async () => addPartnerOf(app, sqlOf(orm), environment)
-  return { app, orm, sql, logged, started, resent, requested, addPartner: partner, ...callsOf(app) }
+  const { url } = database
+  return { app, orm, sql, url, logged, started, resent, requested, addPartner: partner, ...callsOf(app) }
 }
 
 export type Api = Awaited<ReturnType<typeof prepareApi>>
