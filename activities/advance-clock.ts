@@ -1,54 +1,47 @@
-import { activityInfo, ApplicationFailure } from '@temporalio/activity'
+import { sleep } from '@temporalio/activity'
 import type { Sql } from '../src/database/sql.ts'
 import { isLastScheduled } from '../src/deliveries/retry-schedule.ts'
 import {
-  type ClockPassed,
   type ClockStep,
+  type ClockStop,
   dateOf,
   dueDates,
   furthestOf,
   isBusy,
 } from '../src/sandbox/lead-clock.ts'
-import { happenedSince, moveClock, readClock } from '../src/sandbox/lead-time.ts'
-import type { Environment } from '../src/values.ts'
-import { again } from './activity-context.ts'
+import { moveClock, readClock } from '../src/sandbox/lead-time.ts'
 
 const SECOND_MS = 1000
-/** When to look again whether what is due has happened: the longer it takes, the later. */
-const LOOK_AGAIN_MS = { first: 100, longest: 5000 }
+/** How often to look in a try whether what is due has happened: for six seconds, less and less often. */
+const LOOKS = 25
+const lookAgainMs = (looks: number) => looks * 20
 
 /**
- * Moves a lead's clock to the next date on the way, once nothing is due any more where it stands. An attempt after a crash
- * moves it on from there.
+ * Moves a lead's clock to the next date on the way to `target`, a moment of its time or what is due next of a kind, once
+ * nothing is due any more where it stands.
+ *
+ * @param isFirst of a request's steps: what the endpoint refused before does not stop it.
  */
-export function advanceClockActivity({ sql, environment }: { sql: Sql; environment: Environment }) {
-  return async (leadId: number, { target, failures: before, since }: ClockStep): Promise<ClockPassed> => {
-    // people can start any workflow, with any input, in the Temporal Web UI
-    if (environment !== 'sandbox')
-      throw ApplicationFailure.nonRetryable('possible in a sandbox only', 'NoSandbox')
-    const clock = await readClock(sql, leadId)
-    // erased meanwhile
-    if (clock === undefined) return { offset: 0, happened: [], next: null, stopped: null }
-    const { first, longest } = LOOK_AGAIN_MS
-    if (isBusy(clock))
-      throw again('what is due has not happened yet', Math.min(first * activityInfo().attempt, longest))
-    const { now, offset, mark } = clock
-    const failures = clock.open?.failures ?? 0
-    // what was due before the first step is not told
-    const happened = since === undefined ? [] : await happenedSince(sql, clock, since)
-    const passed: ClockPassed = { offset, happened, next: null, stopped: null }
-    // the schedule takes as long as an endpoint may fail, and would give up what a working endpoint refuses
-    if (before !== undefined && failures > before && isLastScheduled(failures))
-      return { ...passed, stopped: 'endpoint_would_pause' }
-    if (typeof target === 'string') {
-      const date = dateOf(clock, target)
-      // an attempt after a crash must not look for the one after it
-      return { ...passed, next: date === undefined ? null : { target: date, failures, since: mark } }
+export function advanceClockActivity({ sql }: { sql: Sql }) {
+  return async (leadId: number, target: number | ClockStop, isFirst: boolean): Promise<ClockStep> => {
+    let clock = await readClock(sql, leadId)
+    for (let looks = 1; looks <= LOOKS && clock !== undefined && isBusy(clock); looks += 1) {
+      await sleep(lookAgainMs(looks))
+      clock = await readClock(sql, leadId)
     }
-    if (now >= target) return passed
-    if (target > furthestOf(clock)) return { ...passed, stopped: 'twenty_years_ahead' }
-    const seconds = Math.ceil((Math.min(dueDates(clock)[0]?.at ?? target, target) - now) / SECOND_MS)
+    // erased meanwhile
+    if (clock === undefined) return { from: null, offset: 0, next: null, stopped: null }
+    const { now, offset, position } = clock
+    if (isBusy(clock)) return { from: null, offset, next: target, stopped: null }
+    const stays: ClockStep = { from: { now, offset, position }, offset, next: null, stopped: null }
+    // the schedule takes as long as an endpoint may fail, and would give up what a working endpoint refuses
+    if (!isFirst && isLastScheduled(clock.open?.failures ?? 0))
+      return { ...stays, stopped: 'endpoint_would_pause' }
+    const date = typeof target === 'string' ? dateOf(clock, target) : target
+    if (date === undefined || now >= date) return stays
+    if (date > furthestOf(clock)) return { ...stays, stopped: 'twenty_years_ahead' }
+    const seconds = Math.ceil((Math.min(dueDates(clock)[0]?.at ?? date, date) - now) / SECOND_MS)
     await moveClock(sql, clock, seconds)
-    return { ...passed, offset: offset + seconds * SECOND_MS, next: { target, failures, since: mark } }
+    return { ...stays, offset: offset + seconds * SECOND_MS, next: date }
   }
 }

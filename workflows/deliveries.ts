@@ -62,7 +62,7 @@ export async function deliverNext(journey: Journey): Promise<void> {
   const answer = await send(journey)
   if (answer.outcome === 'given_up')
     note(journey, `webhook ${next}`, 'given up, and the next one is sent: delivery list shows why')
-  applyLast(journey, answer.last, last)
+  state.last = Math.max(state.last, answer.last)
   settleBefore(journey, answer.next)
   if (answer.outcome !== 'held') return
   phases.webhooks = 'held'
@@ -91,13 +91,6 @@ async function send(journey: Journey) {
 export function applySent(journey: Journey, { delivered, failure }: Sent): void {
   if (delivered !== undefined) settleBefore(journey, delivered + 1)
   if (failure?.sequence === journey.state.next) journey.state.failure = failure
-}
-
-/** Applies the highest sequence. A record that has less than when the workflow asked went back: it is read again. */
-export function applyLast(journey: Journey, last: number, asked: number): void {
-  const { state } = journey
-  state.last = Math.max(state.last, last)
-  if (last < asked) journey.recordChanged = true
 }
 
 /** Makes `next` the first open webhook. */

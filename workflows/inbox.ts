@@ -22,8 +22,8 @@ import { close, type Journey, note, wake } from './journey.ts'
 import {
   closeUpdate,
   deliveryFailedSignal,
-  isRecord,
   type MilestoneAnswer,
+  milestoneOf,
   milestoneUpdate,
   readCloseReason,
   readFailure,
@@ -32,7 +32,7 @@ import {
   sendNowSignal,
   wakeSignal,
 } from './messages.ts'
-import { publishSoon } from './operator-view.ts'
+import { publish } from './operator-view.ts'
 import { heedRefusal } from './read-record.ts'
 
 /** Handlers append and return: they decide nothing and never throw. */
@@ -42,7 +42,7 @@ export function receiveSignals(journey: Journey): void {
     const [, act] = handlers.get(name) ?? []
     if (act === undefined) notUnderstood(journey, name)
     else act(argument)
-    publishSoon(journey)
+    publish(journey)
   }
   // First, so that signals that wait for this run's first workflow task come in the order in which the server has
   // them: without a default handler the SDK hands them out by name, as soon as each name has its handler.
@@ -144,7 +144,7 @@ export function takeUpdates<Answer, Argument>(
       heedRefusal(journey, error)
       throw error
     } finally {
-      publishSoon(journey)
+      publish(journey)
     }
   }
   setHandler(update, handle, { description, ...(validate && { validator: validate }) })
@@ -169,7 +169,7 @@ export function receiveUpdates(journey: Journey): void {
     description: `The borrower dropped out: no more milestones. Argument, if any: {"reason": "…"}, one of ${closeReasonNames.join(', ')}`,
     async answer(argument) {
       close(journey, readCloseReason(argument))
-      publishSoon(journey)
+      publish(journey)
       // gains may be asked for, which takes longer
       await condition(() => journey.phases.lead === 'closed', PROVIDER_PATIENCE)
     },
@@ -177,7 +177,7 @@ export function receiveUpdates(journey: Journey): void {
 }
 
 function validateMilestone({ phases }: Journey, request: unknown): void {
-  const name = isRecord(request) ? signalledMilestones.find((known) => known === request.name) : undefined
+  const name = milestoneOf(request)
   if (name === undefined)
     throw new Error(`The argument is {"name": …}, with one of ${signalledMilestones.join(', ')}.`)
   const { id = currentUpdateInfo()?.id, faults } = readMilestoneArgument(name, request)
@@ -192,7 +192,7 @@ function validateMilestone({ phases }: Journey, request: unknown): void {
 export async function recorded(journey: Journey, items: MilestoneItem[]): Promise<MilestoneAnswer[]> {
   const { awaited, unscored } = journey
   for (const item of items) awaited.set(item, undefined)
-  publishSoon(journey)
+  publish(journey)
   const isAnswered = () => journey.recordChanged || items.every((item) => awaited.get(item) !== undefined)
   if (items.some((item) => unscored.includes(item))) await condition(isAnswered, PROVIDER_PATIENCE)
   else await condition(isAnswered)

@@ -20,8 +20,6 @@ export interface PlayedScenario {
   /** With the number of a step, the key of its milestones: one that is played once more makes its own chats. */
   key: string
   step: number
-  /** To where the step moves the clock. */
-  target?: number
 }
 
 /** What a run hands to the next beside the record's state. Plain JSON, far below the server's 2 MB. */
@@ -70,8 +68,6 @@ export function beginJourney({ closing, ...state }: ReferralState, carried: Part
     scenarioEnd: 'done' as ScenarioEnd,
     /** What a wake interrupts. */
     sending: undefined as CancellationScope | undefined,
-    /** Operators have not been told of it as it is. */
-    isUnpublished: false,
   }
 }
 
@@ -125,7 +121,7 @@ export function dueAt({ state }: Journey): number {
 }
 
 /** Whether a score update of the timer's is due, or being asked for. */
-export function isScoreDue(journey: Journey): boolean {
+function isScoreDue(journey: Journey): boolean {
   return isCadenceOn(journey) && dueAt(journey) <= Date.now()
 }
 

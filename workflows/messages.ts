@@ -150,15 +150,17 @@ export function isSimulation(request: unknown): request is Simulation {
   const { key, request_id: requestId, events } = request
   if (!matches(key, IDEMPOTENCY_KEY) || !(requestId === undefined || matches(requestId, REQUEST_ID)))
     return false
-  return events.length > 0 && events.length <= MOST_SIMULATED && events.every(isSimulated)
+  return events.length > 0 && events.length <= MOST_SIMULATED && events.every(isFaultless)
 }
 
-function isSimulated(event: unknown): boolean {
-  if (!isRecord(event)) return false
-  const { name, gains, ...others } = event
-  if (!signalledMilestones.some((known) => known === name) || Object.keys(others).length > 0) return false
-  return gains === undefined || (parseScoreGains(gains) !== undefined && unknownGains(gains).length === 0)
+function isFaultless(event: unknown): boolean {
+  const name = milestoneOf(event)
+  return name !== undefined && readMilestoneArgument(name, event).faults.length === 0
 }
+
+/** The milestone that a `MilestoneRequest` names. */
+export const milestoneOf = (request: unknown): SignalledMilestone | undefined =>
+  isRecord(request) ? signalledMilestones.find((known) => known === request.name) : undefined
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value)

@@ -106,12 +106,6 @@ const comparable = (value: unknown) => (value instanceof Date ? value.getTime() 
 
 /** Tells operators where the lead is: its details in the Web UI, and its search attributes. */
 export function publish(journey: Journey): void {
-  journey.isUnpublished = false
   setCurrentDetails(detailsOf(journey))
   publishSearchAttributes(journey)
-}
-
-/** Publishes once the messages of this moment are taken: a flood of signals comes in one go. */
-export function publishSoon(journey: Journey): void {
-  journey.isUnpublished = true
 }

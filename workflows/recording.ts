@@ -6,7 +6,7 @@ import {
   type SettledUpTo,
 } from '../src/leads/referral-state.ts'
 import { recordMilestones } from './activities.ts'
-import { applyLast, applySent } from './deliveries.ts'
+import { applySent } from './deliveries.ts'
 import { isMakingWay, type Journey, note } from './journey.ts'
 
 const BATCH = 64
@@ -22,10 +22,9 @@ export async function recordInbox(journey: Journey): Promise<void> {
   journey.phases.inbox = 'recording'
   try {
     const items = journey.inbox.slice(0, BATCH)
-    const { leadId, last } = journey.state
     const summary = `record ${namesOf(items)}`
-    const args = [leadId, items, settledUpTo(journey)] as const
-    applyRecording(journey, await recordMilestones.executeWithOptions({ summary }, [...args]), items, last)
+    const args = [journey.state.leadId, items, settledUpTo(journey)] as const
+    applyRecording(journey, await recordMilestones.executeWithOptions({ summary }, [...args]), items)
     journey.inbox.splice(0, items.length)
   } finally {
     journey.phases.inbox = 'idle'
@@ -49,14 +48,11 @@ export function settledUpTo({ state }: Journey): SettledUpTo | undefined {
 /**
  * Applies the lead's state after a recording. Recordings run concurrently, so this result may be stale. Values only move
  * forward.
- *
- * @param asked the highest sequence when the recording was asked for.
  */
 export function applyRecording(
   journey: Journey,
   recording: Recording,
   items: readonly MilestoneItem[],
-  asked: number,
 ): void {
   const { state } = journey
   for (const [index, item] of items.entries()) {
@@ -69,7 +65,7 @@ export function applyRecording(
   state.endsAt = recording.endsAt ?? state.endsAt
   // in a sandbox, a recording from before the clock was moved may answer after it
   state.offset = state.isSandbox ? Math.max(state.offset, recording.offset) : recording.offset
-  applyLast(journey, recording.last, asked)
+  state.last = Math.max(state.last, recording.last)
   state.lastEventAt = Math.max(state.lastEventAt, recording.lastEventAt)
   if (!state.seen.includes(recording.status)) state.seen.push(recording.status)
   if (recording.closed) journey.phases.lead = 'closed'

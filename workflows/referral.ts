@@ -26,7 +26,7 @@ import {
   stateOf,
 } from './journey.ts'
 import { isRecord, type ReferralView, stateQuery } from './messages.ts'
-import { publish, publishSoon } from './operator-view.ts'
+import { publish } from './operator-view.ts'
 import { heedRefusal, takeRecord } from './read-record.ts'
 import { hasNews, recordInbox } from './recording.ts'
 import { hasScenario, playScenario, receiveTests } from './sandbox.ts'
@@ -54,7 +54,7 @@ function setup(state: ReferralState, carried: Partial<Carried> | undefined): Jou
   // a cancellation request closes the lead, and interrupts nothing
   CancellationScope.current().cancelRequested.catch(() => {
     close(journey)
-    publishSoon(journey)
+    publish(journey)
   })
   return journey
 }
@@ -118,8 +118,6 @@ const coroutines: readonly Coroutine[] = [
   { what: 'deliveries', when: hasOpenWebhook, step: deliverNext },
   { what: 'scenario', when: hasScenario, step: playScenario },
   { what: 'closing', when: isToClose, step: closeWhenDone },
-  // what it does follows every step
-  { what: 'operators', when: ({ isUnpublished }) => isUnpublished, step: async () => {} },
 ]
 
 /**

@@ -1,8 +1,8 @@
 import { ApplicationFailure, condition, currentUpdateInfo } from '@temporalio/workflow'
-import { type DeliveryFailure, simulatedItems, type Simulation } from '../src/leads/referral-state.ts'
+import { simulatedItems, type Simulation } from '../src/leads/referral-state.ts'
 import {
   type Advance,
-  type ClockStep,
+  type ClockStop,
   clockStops,
   type ClockTarget,
   MOST_DAYS,
@@ -11,7 +11,7 @@ import { type ScenarioEnd, scenarioNames, scenarios, type Step } from '../src/sa
 import { DAY_MS } from '../src/values.ts'
 import { advanceClock } from './activities.ts'
 import { recorded, takeUpdates } from './inbox.ts'
-import { close, hasUnrecorded, isScoreDue, type Journey, now, type PlayedScenario, wake } from './journey.ts'
+import { close, hasUnrecorded, type Journey, now, type PlayedScenario, wake } from './journey.ts'
 import {
   advanceClockUpdate,
   CLOCK_MOVING,
@@ -21,7 +21,7 @@ import {
   runScenarioUpdate,
   simulateUpdate,
 } from './messages.ts'
-import { publishSoon } from './operator-view.ts'
+import { publish } from './operator-view.ts'
 
 /** How long the answer waits for a scenario's end: less than the API does. */
 const SCENARIO_PATIENCE = '8 seconds'
@@ -32,20 +32,19 @@ export function receiveTests(journey: Journey): void {
     description:
       'Sandbox only. Milestones in their order. Argument: {"key": "…", "events": [{"name": "contract_signed"}]}',
     validate(request) {
-      refuse(journey, { moving: false })
+      requireOpen(journey)
       if (!isSimulation(request)) throw new Error('The argument is {"key": "…", "events": [{"name": …}, …]}.')
     },
     async answer(request) {
       const answers = await simulate(journey, request)
-      if (answers.some(({ outcome }) => outcome === 'accepted'))
-        throw ApplicationFailure.nonRetryable('Not recorded yet: ask again.', 'NotNow')
+      if (answers.some(({ outcome }) => outcome === 'accepted')) throw interrupted()
       return answers
     },
   })
   takeUpdates(journey, advanceClockUpdate, {
     description: 'Sandbox only. Moves the lead’s clock. Argument: {"days": 45}, or {"to": "next_retry"}',
     validate(request) {
-      refuse(journey, { moving: true })
+      requireStill(journey)
       if (!isTarget(request)) throw new Error('The argument is {"days": …} or {"to": …}.')
     },
     answer: (to) => moveClock(journey, 'to' in to ? to.to : now(journey) + to.days * DAY_MS),
@@ -53,23 +52,29 @@ export function receiveTests(journey: Journey): void {
   takeUpdates(journey, runScenarioUpdate, {
     description: 'Sandbox only. Plays a scenario. Argument: {"scenario": "dropped_out"}',
     validate(request) {
-      refuse(journey, { moving: true })
+      requireStill(journey)
       if (!isRecord(request) || !scenarioNames.some((name) => name === request.scenario))
         throw new Error(`The argument is {"scenario": …}, with one of ${scenarioNames.join(', ')}.`)
     },
     async answer({ scenario: name }) {
       journey.scenario = { name, key: currentUpdateInfo()?.id ?? '', step: 0 }
-      publishSoon(journey)
+      publish(journey)
       const isOver = await condition(() => journey.scenario === null, SCENARIO_PATIENCE)
       return isOver ? journey.scenarioEnd : 'running'
     },
   })
 }
 
-/** @throws {ApplicationFailure} if the lead is closed, or its clock must stand still and moves. */
-function refuse({ phases, isMoving, scenario }: Journey, { moving }: { moving: boolean }): void {
+const interrupted = () => ApplicationFailure.nonRetryable('Not to its end: ask again.', 'NotNow')
+
+function requireOpen({ phases }: Journey): void {
   if (phases.lead !== 'open') throw ApplicationFailure.nonRetryable('The lead is closed.', LEAD_CLOSED)
-  if (moving && (isMoving || scenario !== null))
+}
+
+/** Its clock is moved by one at a time. */
+function requireStill(journey: Journey): void {
+  requireOpen(journey)
+  if (journey.isMoving || journey.scenario !== null)
     throw ApplicationFailure.nonRetryable('The clock is moving.', CLOCK_MOVING)
 }
 
@@ -88,46 +93,42 @@ function simulate(journey: Journey, simulation: Simulation) {
   return recorded(journey, items)
 }
 
-/** How long to wait for what is due, before the record is asked, which knows of what began elsewhere. */
-const DUE_PATIENCE = '1 second'
+/** How long the clock waits for what was sent before it is moved. */
+const RECORDING_PATIENCE = '1 second'
+/** How many tries in a row may find something due: a minute. */
+const MOST_WAITS = 10
 
 /**
  * Moves the lead's clock, and stops at each date on the way until what is due there has happened. A webhook that is held is
  * passed over.
+ *
+ * @throws {ApplicationFailure} if that takes too long, or another run is to read the record: this one sends nothing more.
  */
-async function moveClock(journey: Journey, target: ClockStep['target']): Promise<Advance> {
+async function moveClock(journey: Journey, target: number | ClockStop): Promise<Advance> {
   const { state } = journey
-  const happened: Advance['happened'] = []
   const summary = `move the clock of lead ${state.leadId}`
-  let failure: DeliveryFailure | null = null
-  let step: ClockStep = { target }
+  const stands: Advance['stands'] = []
+  let to: number | ClockStop = target
+  let waits = 0
   journey.isMoving = true
   try {
-    for (;;) {
-      const before = failure
-      const hasHappened = () => isQuiet(journey) || state.failure !== before
-      // a timer that is not needed costs, too
-      if (!hasHappened()) await condition(hasHappened, DUE_PATIENCE)
-      failure = state.failure
-      const passed = await advanceClock.executeWithOptions({ summary }, [state.leadId, step])
-      state.offset = Math.max(state.offset, passed.offset)
-      happened.push(...passed.happened)
-      if (passed.next === null) return { happened, stopped: passed.stopped }
+    // a timer that is not needed costs, too
+    if (hasUnrecorded(journey)) await condition(() => !hasUnrecorded(journey), RECORDING_PATIENCE)
+    while (waits < MOST_WAITS && !journey.recordChanged) {
+      const args = [state.leadId, to, stands.length === 0] as const
+      const step = await advanceClock.executeWithOptions({ summary }, [...args])
+      state.offset = Math.max(state.offset, step.offset)
+      if (step.from !== null) stands.push(step.from)
+      if (step.next === null) return { stands, stopped: step.stopped }
+      to = step.next
+      waits = step.from === null ? waits + 1 : 0
       // its date has moved, too
-      if (journey.phases.webhooks === 'sending') wake(journey)
-      step = passed.next
+      if (waits === 0 && journey.phases.webhooks === 'sending') wake(journey)
     }
+    throw interrupted()
   } finally {
     journey.isMoving = false
   }
-}
-
-/** Whether nothing is open, under way or due. */
-function isQuiet(journey: Journey): boolean {
-  const { state, phases } = journey
-  if (hasUnrecorded(journey) || isScoreDue(journey) || phases.lead === 'closing') return false
-  if (state.next <= state.last && phases.webhooks !== 'held') return false
-  return phases.lead !== 'open' || (state.endsAt ?? Infinity) > now(journey)
 }
 
 export const hasScenario = ({ scenario, isMoving }: Journey) => scenario !== null && !isMoving
@@ -138,13 +139,8 @@ export async function playScenario(journey: Journey): Promise<void> {
   if (scenario === null) return
   const step: Step | undefined = scenarios[scenario.name].steps[scenario.step]
   const end = step === undefined ? 'done' : await take(journey, scenario, step)
-  if (end === 'next') {
-    scenario.step += 1
-    delete scenario.target
-    return
-  }
-  journey.scenarioEnd = end
-  journey.scenario = null
+  if (end === 'next') scenario.step += 1
+  else Object.assign(journey, { scenario: null, scenarioEnd: end })
 }
 
 async function take(journey: Journey, scenario: PlayedScenario, step: Step): Promise<ScenarioEnd | 'next'> {
@@ -155,11 +151,11 @@ async function take(journey: Journey, scenario: PlayedScenario, step: Step): Pro
   }
   if (journey.phases.lead !== 'open') return 'closed'
   if ('days' in step) {
-    scenario.target ??= now(journey) + step.days * DAY_MS
-    return (await moveClock(journey, scenario.target)).stopped === null ? 'next' : 'stopped'
+    const { stopped } = await moveClock(journey, now(journey) + step.days * DAY_MS)
+    return stopped === null ? 'next' : 'stopped'
   }
   const { happens: name, times = 1, gains } = step
-  const events = Array.from({ length: times }, () => ({ name, ...(gains && { gains }) }))
+  const events = Array.from({ length: times }, () => ({ name, ...(gains && { event_payload: gains }) }))
   const answers = await simulate(journey, { key: `${scenario.key}:${scenario.step}`, events })
   const outcomes = answers.map(({ outcome }) => outcome)
   if (outcomes.includes('closed')) return 'closed'

@@ -42,7 +42,7 @@ async function score(
   period: number,
   limitMs: number,
 ): Promise<boolean> {
-  const { leadId, last } = journey.state
+  const { leadId } = journey.state
   const options = {
     scheduleToCloseTimeout: Math.min(limitMs, SCORE_PERIOD_MS),
     summary: `ask for the scores of update ${period} and record it`,
@@ -50,7 +50,7 @@ async function score(
   const asked = { period, dedupeKey: item.dedupeKey, settled: settledUpTo(journey) }
   try {
     const recording = await recordScoreUpdate.executeWithOptions(options, [leadId, asked])
-    applyRecording(journey, recording, [item], last)
+    applyRecording(journey, recording, [item])
     return true
   } catch (error) {
     if (!gaveUp(error)) throw error

@@ -157,19 +157,19 @@ export interface Simulation {
   key: string
   /** The request that asked for it; none for a scenario. */
   request_id?: string
-  events: { name: SignalledMilestone; gains?: ScoreGains }[]
+  events: { name: SignalledMilestone; event_payload?: ScoreGains }[]
 }
 
 /** Simulated milestones. A signal's own id has no space, so their keys are no other's. */
 export function simulatedItems({ key, request_id: requestId, events }: Simulation): MilestoneItem[] {
-  return events.map(({ name, gains }, index) => {
+  return events.map(({ name, event_payload: gains }, index) => {
     const dedupeKey = milestones[name].once ? name : `${name}: simulated ${key}:${index}`
     return {
       name,
       dedupeKey,
       simulated: true,
       ...(requestId !== undefined && { requestId }),
-      ...(gains !== undefined && { gains }),
+      ...(gains && { gains }),
     }
   })
 }

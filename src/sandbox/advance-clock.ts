@@ -21,20 +21,23 @@ import {
   webhookSequenceOrNone,
   eventName,
 } from '../http/schemas.ts'
+import type { InHistory } from '../leads/event-payloads.ts'
 import { ownsLead } from '../leads/lead.ts'
 import { isUnanswered, refusalOf } from '../leads/referrals.ts'
-import { MINUTE_MS } from '../values.ts'
+import { formatTimestamp, MINUTE_MS } from '../values.ts'
 import { askLead, tooManyAdvances } from './ask-lead.ts'
 import { exampleStanding, standing, standingOf } from './get-clock.ts'
 import {
+  type ClockStand,
   type ClockTarget,
   clockStops,
   earlyStops,
+  type LeadClock,
   MOST_ADVANCES,
   MOST_DAYS,
   MOST_YEARS,
 } from './lead-clock.ts'
-import { ownClock } from './lead-time.ts'
+import { clockOf } from './lead-time.ts'
 import type { SandboxDependencies } from './routes.ts'
 
 const body = strictBody(
@@ -84,7 +87,7 @@ const happenedView = z
     },
   })
 
-export type Happened = z.output<typeof happenedView>
+type Happened = z.output<typeof happenedView>
 
 const example = { at: '2026-04-23 10:30:00', event_id: 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e' }
 const exampleEvent = { ...example, event_name: 'score_update', sequence: 4 }
@@ -171,9 +174,62 @@ export const advanceClock: FastifyPluginAsyncZod<Options> = async (app, options)
       if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
       limitAdvances(partnerId, reply)
       const target = to === undefined ? { days } : { to }
-      const { happened, stopped } = await askLead(request, 'clock not advanced', () => advance(lead, target))
-      const clock = standingOf(await ownClock(sql, partnerId, lead))
-      return { success: true as const, data: { ...clock, happened, ...(stopped !== null && { stopped }) } }
+      const { stands, stopped } = await askLead(request, 'clock not advanced', () => advance(lead, target))
+      const clock = await clockOf(sql, lead)
+      const happened = await happenedBetween(sql, clock, stands)
+      const data = { ...standingOf(clock), happened, ...(stopped !== null && { stopped }) }
+      return { success: true as const, data }
     },
   })
+}
+
+/** A lead's events since the first of `stands`, and its attempts that have ended by the last, by the lead's time. */
+async function happenedBetween(
+  sql: Sql,
+  { leadId, closedAt }: LeadClock,
+  stands: readonly ClockStand[],
+): Promise<Happened[]> {
+  const [first] = stands
+  if (first === undefined) return []
+  const events = await sql
+    .selectFrom('lead_events')
+    .leftJoin('deliveries', 'deliveries.event_id', 'lead_events.id')
+    .select(['lead_events.id as event_id', 'event_name', 'created_at as at', 'sequence'])
+    .where('lead_events.lead_id', '=', leadId)
+    .where('position', '>', first.position)
+    .$narrowType<Pick<InHistory, 'event_name'>>()
+    .orderBy('position')
+    .execute()
+  const attempts = await sql
+    .selectFrom('attempts')
+    .innerJoin('deliveries', 'deliveries.event_id', 'attempts.event_id')
+    .innerJoin('lead_events', 'lead_events.id', 'attempts.event_id')
+    .select(['attempts.event_id', 'event_name', 'sequence', 'number as attempt', 'attempts.status'])
+    .select(['error_code', 'started_at'])
+    .where('deliveries.lead_id', '=', leadId)
+    .where('started_at', '>', new Date(first.now - first.offset))
+    .where('finished_at', 'is not', null)
+    .orderBy('started_at')
+    .execute()
+  const dates = new Map(events.map(({ event_id: id, at }) => [id, at]))
+  const webhooks = attempts.flatMap(({ started_at: startedAt, ...attempt }) => {
+    // attempts keep our time: the lead's was as far ahead as where it stopped next
+    const stand = stands.find(({ now, offset }) => startedAt.getTime() <= now - offset)
+    if (stand === undefined) return []
+    // one that sent its event at once gets that event's date
+    const atOnce = attempt.attempt === 1 ? dates.get(attempt.event_id) : undefined
+    return {
+      what: 'webhook' as const,
+      ...attempt,
+      at: atOnce ?? new Date(startedAt.getTime() + stand.offset),
+    }
+  })
+  const happened = [
+    ...events.map((row) => ({ what: 'event' as const, ...row })),
+    ...webhooks,
+    ...(closedAt === null ? [] : [{ what: 'end' as const, at: new Date(closedAt) }]),
+  ]
+  return happened
+    .toSorted((one, other) => one.at.getTime() - other.at.getTime())
+    .map((each) => ({ ...each, at: formatTimestamp(each.at) }))
 }

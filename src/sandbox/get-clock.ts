@@ -8,7 +8,7 @@ import { leadErrors, leadStatus, ofLead, strictBody, success } from '../http/sch
 import { ownsLead } from '../leads/lead.ts'
 import { formatTimestamp } from '../values.ts'
 import { dueDates, type LeadClock } from './lead-clock.ts'
-import { ownClock } from './lead-time.ts'
+import { clockOf } from './lead-time.ts'
 import type { SandboxDependencies } from './routes.ts'
 
 const dueView = z
@@ -83,7 +83,7 @@ export const getClock: FastifyPluginAsyncZod<{ sql: Sql } & Pick<SandboxDependen
       request.leadId = lead
       if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
       const moving = await isMoving(lead)
-      const clock = await ownClock(sql, partnerId, lead)
+      const clock = await clockOf(sql, lead)
       const data = { ...standingOf(clock), offset_seconds: clock.offset / 1000, moving }
       return { success: true as const, data }
     },

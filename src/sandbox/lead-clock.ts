@@ -1,7 +1,6 @@
 import type { MilestoneName } from '../leads/milestones.ts'
 import { duePeriod, scoreDate } from '../leads/score-dates.ts'
 import { DAY_MS } from '../values.ts'
-import type { Happened } from './advance-clock.ts'
 
 /** The furthest that a sandbox moves a lead's clock, all of its moves together. */
 export const MOST_YEARS = 20
@@ -28,7 +27,8 @@ export interface LeadClock {
   now: number
   /** How far it runs ahead of ours, in milliseconds. */
   offset: number
-  isClosed: boolean
+  /** `null` while it is open. */
+  closedAt: number | null
   /** `escrow_funded`; `null` before it. */
   anchor: number | null
   /** The next score update's number, 1 for the first. */
@@ -37,16 +37,8 @@ export interface LeadClock {
   endsAt: number | null
   /** Its first open webhook, whose next attempt is `null` during one; `null` if none is open, or it is held. */
   open: { failures: number; nextAttemptAt: number | null } | null
-  mark: ClockMark
-}
-
-/** Up to where a lead's history is told. */
-export interface ClockMark {
   /** Of the latest event. */
   position: number
-  /** PostgreSQL's time, to the microsecond. */
-  at: string
-  isClosed: boolean
 }
 
 interface Due {
@@ -55,12 +47,13 @@ interface Due {
 }
 
 /** All that falls due on a lead's clock, the first of it first. Of score updates that are overdue, only the latest comes. */
-export function dueDates({ now, isClosed, anchor, period, endsAt, open }: LeadClock): Due[] {
+export function dueDates({ now, closedAt, anchor, period, endsAt, open }: LeadClock): Due[] {
   const dates: Due[] = []
+  const isOpen = closedAt === null
   const retryAt = open?.nextAttemptAt ?? null
   if (open !== null && open.failures > 0 && retryAt !== null) dates.push({ what: 'retry', at: retryAt })
-  if (!isClosed && endsAt !== null) dates.push({ what: 'end', at: endsAt })
-  if (!isClosed && endsAt === null && anchor !== null)
+  if (isOpen && endsAt !== null) dates.push({ what: 'end', at: endsAt })
+  if (isOpen && endsAt === null && anchor !== null)
     dates.push({ what: 'score_update', at: scoreDate(anchor, duePeriod(anchor, period, now)) })
   return dates.toSorted((one, other) => one.at - other.at)
 }
@@ -81,25 +74,23 @@ export const dateOf = (clock: LeadClock, stop: ClockStop): number | undefined =>
 /** The furthest moment of its time that a lead's clock can be moved to, in milliseconds. */
 export const furthestOf = ({ now, offset }: LeadClock): number => now - offset + MOST_YEARS * 365.25 * DAY_MS
 
+/** A moment at which nothing was due or under way: before a clock was moved, and at last where it stopped. */
+export type ClockStand = Pick<LeadClock, 'now' | 'offset' | 'position'>
+
 /** What moved a clock answers. */
 export interface Advance {
-  happened: Happened[]
+  /** None if the lead was erased meanwhile. */
+  stands: ClockStand[]
   stopped: EarlyStop | null
 }
 
 /** From one date to the next. */
 export interface ClockStep {
-  /** A moment of the lead's time in milliseconds, or what is due next of a kind. */
-  target: number | ClockStop
-  /** Of the lead's first open webhook, where the clock stood before. Absent at first, like `since`. */
-  failures?: number
-  since?: ClockMark
-}
-
-/** How a step went, and what happened since the one before. */
-export interface ClockPassed extends Advance {
+  /** `null` if it was not moved, because something is due that does not happen, or the lead was erased. */
+  from: ClockStand | null
   /** How far the clock is ahead now, in milliseconds. */
   offset: number
-  /** `null` once it is there, or has stopped. */
-  next: ClockStep | null
+  /** Where to move it on to, in milliseconds of the lead's time; `null` once it is there, or has stopped. */
+  next: number | ClockStop | null
+  stopped: EarlyStop | null
 }

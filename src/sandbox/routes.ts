@@ -17,33 +17,29 @@ import { setSink } from './set-sink.ts'
 import { simulateEvent } from './simulate-event.ts'
 import { useSink } from './use-sink.ts'
 
-/** What partners try the service with. */
-export interface SandboxDependencies {
+const LOOK_MS = 2000
+
+interface Reached {
   referrals: Pick<Referrals, 'update'>
-  /** Rejects while Temporal is away. */
-  reachTemporal: () => Promise<void>
-  /** Whether a lead's clock moves. Not while Temporal is away, or has no worker. */
-  isMoving: (leadId: number) => Promise<boolean>
   /** Where the worker reaches this API, with `/v1`; absent where it does not, which then offers no sink. */
   sinkBase?: (() => string) | undefined
 }
 
-const LOOK_MS = 2000
-
-/** What the sandbox's routes ask Temporal for. */
-export const createSandbox = (
-  client: Client,
-  { referrals, sinkBase }: Pick<SandboxDependencies, 'referrals' | 'sinkBase'>,
-): SandboxDependencies => ({
+/** What partners try the service with. */
+export const createSandbox = (client: Client, { referrals, sinkBase }: Reached) => ({
   referrals,
-  reachTemporal: () => reachTemporal(client),
-  async isMoving(leadId) {
+  sinkBase,
+  /** Rejects while Temporal is away. */
+  reachTemporal: async () => reachTemporal(client),
+  /** Whether a lead's clock moves. Not while Temporal is away, or has no worker. */
+  async isMoving(leadId: number): Promise<boolean> {
     const ask = async () => client.workflow.getHandle(referralId(leadId)).query<ReferralView>(stateQuery)
     const view = await client.withDeadline(Date.now() + LOOK_MS, ask).catch(() => undefined)
     return view?.moving === true
   },
-  sinkBase,
 })
+
+export type SandboxDependencies = ReturnType<typeof createSandbox>
 
 export interface SandboxOptions extends RouteDependencies {
   /** Unused in production. */

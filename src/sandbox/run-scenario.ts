@@ -13,7 +13,7 @@ import { ownsLead } from '../leads/lead.ts'
 import { askLead, tooManyAdvances } from './ask-lead.ts'
 import { exampleStanding, standing, standingOf } from './get-clock.ts'
 import { MOST_ADVANCES } from './lead-clock.ts'
-import { ownClock } from './lead-time.ts'
+import { clockOf } from './lead-time.ts'
 import type { SandboxDependencies } from './routes.ts'
 import { scenarioNames, scenarios } from './scenarios.ts'
 
@@ -128,7 +128,7 @@ export const runScenario: FastifyPluginAsyncZod<Options> = async (app, options) 
       const state = await askLead(request, UNPLAYED, () =>
         referrals.update(lead, runScenarioUpdate, [{ scenario }]),
       )
-      const data = { ...standingOf(await ownClock(sql, partnerId, lead)), scenario, state }
+      const data = { ...standingOf(await clockOf(sql, lead)), scenario, state }
       return { success: true as const, data }
     },
   })

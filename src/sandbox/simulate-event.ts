@@ -23,7 +23,7 @@ import { MOST_SIMULATED } from '../leads/referral-state.ts'
 import { formatTimestamp } from '../values.ts'
 import { askLead } from './ask-lead.ts'
 import { exampleStanding, standing, standingOf } from './get-clock.ts'
-import { ownClock } from './lead-time.ts'
+import { clockOf } from './lead-time.ts'
 import type { SandboxDependencies } from './routes.ts'
 
 const shape = {
@@ -182,7 +182,7 @@ export const simulateEvent: FastifyPluginAsyncZod<Options> = async (app, { sql, 
         if (event === undefined) return []
         return { ...event, recorded: outcome === 'recorded', created_at: formatTimestamp(event.created_at) }
       })
-      const clock = await ownClock(sql, partnerId, lead)
+      const clock = await clockOf(sql, lead)
       return { success: true as const, data: { ...standingOf(clock), events: simulatedEvents } }
     },
   })
@@ -203,6 +203,6 @@ function eventsOf({ event_name: name, events = [], ...sent }: z.output<typeof bo
   const single = name === undefined ? [] : [{ ...sent, event_name: name }]
   return [...single, ...events].map((event) => {
     const gains = parseScoreGains(event.event_payload)
-    return { name: event.event_name, ...(gains && { gains }) }
+    return { name: event.event_name, ...(gains && { event_payload: gains }) }
   })
 }

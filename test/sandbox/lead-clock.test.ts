@@ -8,12 +8,12 @@ const clock: LeadClock = {
   status: 'escrow_funded',
   now,
   offset: 0,
-  isClosed: false,
+  closedAt: null,
   anchor: null,
   period: 1,
   endsAt: null,
   open: null,
-  mark: { position: 1, at: '', isClosed: false },
+  position: 1,
 }
 const open = { failures: 0, nextAttemptAt: now + DAY_MS }
 
@@ -34,7 +34,7 @@ describe('what is due next on a lead’s clock', () => {
     ['nothing for a webhook that did not fail', { open }, []],
     [
       'only retries once it is closed',
-      { anchor: now, endsAt: now, isClosed: true, open: { ...open, failures: 1 } },
+      { anchor: now, endsAt: now, closedAt: now, open: { ...open, failures: 1 } },
       [['retry', 1]],
     ],
   ])('%s', (_, change, expected) => {
@@ -47,7 +47,7 @@ describe('what is due next on a lead’s clock', () => {
     ['a webhook is being sent', { open: { ...open, nextAttemptAt: null } }, true],
     ['a webhook is to be sent', { open: { ...open, nextAttemptAt: now } }, true],
     ['a score update is due', { anchor: now - 45 * DAY_MS }, true],
-    ['it has ended', { endsAt: now, isClosed: true }, false],
+    ['it has ended', { endsAt: now, closedAt: now }, false],
   ])('is busy, or not: %s', (_, change, expected) => {
     expect(isBusy({ ...clock, ...change })).toBe(expected)
   })

@@ -48,7 +48,7 @@ export const sandboxWithoutTemporal: SandboxDependencies = {
     update: (async (_: number, { name }: { name: string }, [{ events }]: [{ events: object[] }]) =>
       name === 'simulate'
         ? events.map(() => ({ outcome: 'accepted', event_id: null }))
-        : { happened: [], stopped: null }) as unknown as SandboxDependencies['referrals']['update'],
+        : { stands: [], stopped: null }) as unknown as SandboxDependencies['referrals']['update'],
   },
   reachTemporal: async () => {},
   isMoving: async () => false,

@@ -71,7 +71,7 @@ describe('what a simulation asks for', () => {
   it.each([[gains, true] as const, [{ ...gains, ssn: '078-05-1120' }, false] as const])(
     'may have gains and nothing beside them: %j',
     (given, expected) => {
-      const events = [{ name: 'score_update', gains: given }]
+      const events = [{ name: 'score_update', event_payload: given }]
       expect(isSimulation({ ...simulation, events })).toBe(expected)
     },
   )

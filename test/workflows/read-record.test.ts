@@ -50,22 +50,6 @@ describe('a workflow whose record went back', () => {
       ({ event_name: name, created_at: at }) => [name, at.getTime()],
     )
 
-  it('reads it again by no answer that is only late', async () => {
-    await record('escrow_funded')
-    await delivered(2)
-    const answering = Promise.withResolvers<void>()
-    partner.endpoint.answer = (_, response) =>
-      void answering.promise.then(() => response.writeHead(200).end())
-    const { runId } = await handle().describe()
-    // its recording waits a second for the webhook; that of the milestone after it does not
-    await service.referrals.signal(leadId, 'score_update')
-    await partner.endpoint.until(() => leads.arrivals(leadId).length === 3)
-    await record('contract_signed')
-    answering.resolve()
-    await delivered(4)
-    expect((await handle().describe()).runId).toBe(runId)
-  })
-
   it('records again what it had recorded, at its date, as other events, and counts it once', async () => {
     await record('client_account_created')
     await record('client_engaged_in_chat', 'a')

@@ -51,21 +51,6 @@ describe('the referral workflow', () => {
     expect(keys.map((row) => row.dedupe_key)).toEqual(['score_update#2', 'score_update#3'])
   })
 
-  it('holds webhooks while the endpoint is paused and sends them in order once it is woken', async () => {
-    const leadId = await fixture.leads.start()
-    await fixture.arrived(leadId, 1)
-    await fixture.setEndpoint('paused')
-    await fixture.send(leadId, 'contract_signed')
-    await fixture.send(leadId, 'escrow_funded')
-    await fixture.leads.recorded(leadId, 'escrow_funded')
-    await until(async () => (await fixture.view(leadId)).next === 2)
-    expect(fixture.leads.arrivals(leadId)).toHaveLength(1)
-    await fixture.setEndpoint('active')
-    await fixture.send(leadId, 'wake')
-    await fixture.arrived(leadId, 3)
-    expect(fixture.leads.arrivals(leadId).map(({ event }) => event.data.sequence)).toEqual([1, 2, 3])
-  })
-
   it('shows operators the latest failure of a webhook, and tries it when they ask', async () => {
     let status = 500
     const accept = fixture.partner.endpoint.answer

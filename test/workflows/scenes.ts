@@ -24,9 +24,6 @@ import { endpointOf, putEndpoints } from '../support/endpoint-states.ts'
 
 const DAY_S = 24 * 60 * 60
 
-/** A stretch of a lead's life in which the workflow takes a certain branch; leaves the lead there. */
-export type Scene = (fixture: Fixture, leadId: number) => Promise<void>
-
 export interface Fixture {
   service: Service
   partner: TestPartner
@@ -81,40 +78,19 @@ export async function sharedFixture(): Promise<Fixture> {
   return fixtureOf(service, await service.addPartner())
 }
 
-/** The runs on both sides of continue-as-new, by the names of the files that hold their histories. */
-export const crossing = ['continued-as-new', 'begun-by-continuing'] as const
-/**
- * Lets a run continue as new while a webhook is under way, on a server that suggests it soon; the next one ends
- * with the lead.
- */
-export const cross: Scene = async (fixture, leadId) => {
-  await fixture.arrived(leadId, 1)
-  const handle = fixture.handleOf(leadId)
-  const { runId } = await handle.describe()
-  const answered = Promise.withResolvers<void>()
-  fixture.partner.endpoint.answer = (_, response) =>
-    void answered.promise.then(() => response.writeHead(200).end())
-  await fixture.send(leadId, 'escrow_funded')
-  await fixture.arrived(leadId, 2)
-  while ((await handle.describe()).runId === runId) await fixture.send(leadId, 'client_engaged_in_chat')
-  answered.resolve()
-  await fixture.send(leadId, 'score_update')
-  await fixture.arrived(leadId, 3)
-  await fixture.service.referrals.close(leadId, 'withdrew')
-  await handle.result()
-}
-
 /** Leaves the lead with a webhook that failed and waits for its next attempt, at an endpoint that is mended. */
 async function failOnce(fixture: Fixture, leadId: number): Promise<void> {
-  await fixture.arrived(leadId, 1)
   fixture.partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
-  await fixture.send(leadId, 'contract_signed')
+  await fixture.send(leadId, 'credit_scan_completed')
   await until(async () => (await fixture.view(leadId)).failure !== null)
   fixture.partner.endpoint.answer = (_, response) => void response.writeHead(200).end()
 }
 
-/** Leads' lives, by the name of the file that holds its history: between them they take every branch of the workflow. */
-export const scenes: Record<string, Scene> = {
+/**
+ * Leads' lives, by the name of the file that holds the history of the first run: between them they take every branch of the
+ * workflow.
+ */
+export const scenes: Record<string, (fixture: Fixture, leadId: number) => Promise<unknown>> = {
   async journey(fixture, leadId) {
     for (const name of ['client_account_created', 'contract_signed', 'escrow_funded'])
       await fixture.send(leadId, name)
@@ -127,17 +103,17 @@ export const scenes: Record<string, Scene> = {
     await fixture.handleOf(leadId).result()
   },
   async 'troubled-journey'(fixture, leadId) {
-    const { service, send, arrived, setEndpoint, view } = fixture
+    const { service, send, setEndpoint, view } = fixture
     const handle = fixture.handleOf(leadId)
     await rawSignal(service, leadId, 'contract_signed', { encoding: 'json/protobuf', data: '{}' })
     await rawSignal(service, leadId, '__temporal_x', { encoding: 'json/plain', data: '{' })
     await send(leadId, 'paid')
     await service.referrals.record(leadId, { name: 'client_account_created' })
     await service.referrals.record(leadId, { name: 'client_account_created' })
-    await arrived(leadId, 2)
+    await until(async () => (await view(leadId)).next === 4)
     await failOnce(fixture, leadId)
     await send(leadId, 'send_now')
-    await until(async () => (await view(leadId)).next === 4)
+    await until(async () => (await view(leadId)).next === 5)
     await setEndpoint('paused')
     await service.referrals.update(leadId, simulateUpdate, [
       { key: 'a', events: [{ name: 'escrow_funded' }] },
@@ -145,14 +121,27 @@ export const scenes: Record<string, Scene> = {
     await until(async () => (await view(leadId)).held)
     await setEndpoint('active')
     await send(leadId, 'wake')
-    await until(async () => (await view(leadId)).next === 5)
-    await send(leadId, 'score_update', { id: 'b', event_payload: { experian_gain: 'x' } })
     await until(async () => (await view(leadId)).next === 6)
+    await send(leadId, 'score_update', { id: 'b', event_payload: { experian_gain: 'x' } })
+    await until(async () => (await view(leadId)).next === 7)
     await service.referrals.update(leadId, advanceClockUpdate, [{ days: 90 }])
     await handle.cancel()
     await handle.result()
   },
+  /** A year in which the endpoint refuses the second score update once. */
+  async 'clock-advanced'({ service, partner, leads, arrived }, leadId) {
+    await service.referrals.record(leadId, { name: 'escrow_funded' })
+    await arrived(leadId, 2)
+    partner.endpoint.answer = (_, response) =>
+      void response.writeHead(leads.arrivals(leadId).length === 4 ? 500 : 200).end()
+    await service.referrals.update(leadId, advanceClockUpdate, [{ days: 365 }])
+  },
+  scenario: ({ service }, leadId) =>
+    service.referrals.update(leadId, runScenarioUpdate, [{ scenario: 'scores_go_down' }]),
 }
+
+/** Of the last run of a journey, which others begin by continuing as new. */
+export const CONTINUED = 'journey-continued'
 
 /** The workflows beside those of leads, by the names of the files that hold their histories; answers the workflow's id. */
 export const otherScenes: Record<string, (service: Service) => Promise<string>> = {
@@ -180,30 +169,4 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await handle.result()
     return handle.workflowId
   },
-  async 'clock-advanced'(service) {
-    return referralId(await advanceRefused(service))
-  },
-  async scenario(service) {
-    return referralId(await playScenario(service))
-  },
-}
-
-/** Plays a scenario with a new lead. */
-async function playScenario(service: Service): Promise<number> {
-  const leadId = await leadsOf(service, await service.addPartner()).start()
-  await service.referrals.update(leadId, runScenarioUpdate, [{ scenario: 'scores_go_down' }])
-  return leadId
-}
-
-/** A year of a lead whose endpoint refuses the second score update once. */
-async function advanceRefused(service: Service): Promise<number> {
-  const { endpoint, ...partner } = await service.addPartner()
-  const leads = leadsOf(service, { endpoint, ...partner })
-  const leadId = await leads.start()
-  await service.referrals.record(leadId, { name: 'escrow_funded' })
-  await endpoint.until(() => leads.arrivals(leadId).length === 2)
-  endpoint.answer = (_, response) =>
-    void response.writeHead(leads.arrivals(leadId).length === 4 ? 500 : 200).end()
-  await service.referrals.update(leadId, advanceClockUpdate, [{ days: 365 }])
-  return leadId
 }
