@@ -4,7 +4,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import packageJson from '../package.json' with { type: 'json' }
-import { environments, STAFF_NAME } from './values.ts'
+import { environments, NAME } from './values.ts'
 
 // Kinds of values. Each error follows the name of the setting, and says what to write.
 
@@ -128,7 +128,7 @@ export const programs = {
     ENCRYPTION_KEY: encryptionKeys.optional(),
     RETENTION_LEADS_DAYS: days.optional(),
     RETENTION_ATTEMPTS_DAYS: days.optional(),
-    STAFF_NAME: z.string().regex(STAFF_NAME, 'must be a name of 1 to 100 characters').optional(),
+    STAFF_NAME: z.string().regex(NAME, 'must be a name of 1 to 100 characters').optional(),
     TEMPORAL_UI_URL: webUrl.optional(),
   }),
   migrate: z.object({ ...everywhere, MIGRATION_DATABASE_URL: databaseUrl.optional() }),

@@ -44,8 +44,8 @@ export function formatTimestamp(date: Date): string {
   return date.toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/** How people who act for staff may be called, in the audit. */
-export const STAFF_NAME = /^[^\p{Cc}]{1,100}$/u
+/** How a partner may be called, and who acts for staff. */
+export const NAME = /^[^\p{Cc}]{1,100}$/u
 
 /** How the audit names a key that acts. */
 export const auditName = (keyId: number) => `key ${keyId}`

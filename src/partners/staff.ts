@@ -5,7 +5,7 @@ import { fields, printable, table } from '../staff/answer.ts'
 import { overlapOption, partnerArgument } from '../staff/arguments.ts'
 import type { Run, StaffContext } from '../staff/context.ts'
 import { Refusal } from '../staff/refusal.ts'
-import { formatTimestamp } from '../values.ts'
+import { formatTimestamp, NAME } from '../values.ts'
 import { issueKey, listKeys, revokeKey, rotateKeys } from './keys.ts'
 import { addPartner, listPartners } from './partner.ts'
 
@@ -32,8 +32,6 @@ export function addPartnerCommands(program: Command, run: Run): void {
     .description('all partners, with the state of their endpoints')
     .action(run(listAllPartners))
 }
-
-const NAME = /^[^\p{Cc}]{1,100}$/u
 
 export async function add(
   context: StaffContext,

@@ -8,7 +8,7 @@ import { addKeyCommands, addPartnerCommands } from '../partners/staff.ts'
 import { addEncryptionCommands } from '../privacy/encryption.ts'
 import { addPrivacyCommands } from '../privacy/staff.ts'
 import { addWorkflowCommands } from '../temporal/staff.ts'
-import { STAFF_NAME } from '../values.ts'
+import { NAME } from '../values.ts'
 import { matching } from './arguments.ts'
 import { addAttentionCommand } from './attention.ts'
 import { openContext, type Run } from './context.ts'
@@ -47,7 +47,7 @@ Example, from a new partner to its first webhook:
 
 /** The command line with its global options. It throws usage errors and does not exit. */
 export function staffProgram(run: Run, output: OutputConfiguration = {}): Command {
-  const actor = matching(STAFF_NAME, 'Use a name of 1 to 100 characters.')
+  const actor = matching(NAME, 'Use a name of 1 to 100 characters.')
   const program = new Command('npm run staff --')
     .description(introduction)
     .option('--json', 'print one JSON document')
