@@ -17,7 +17,7 @@ import { startHealthServer } from './observe/health.ts'
 import { isUp, registerGauge, registerProcess } from './observe/process-metrics.ts'
 import { countedFailures, createWorkerMetrics, registerBacklog } from './observe/worker-metrics.ts'
 import { SealError } from './seal.ts'
-import { isPolling, unreachable } from './temporal/away.ts'
+import { unreachable } from './temporal/away.ts'
 import { createTemporalClient, reachTemporal } from './temporal/client.ts'
 import { TASK_QUEUE } from './temporal/names.ts'
 import { keepSchedules, schedules } from './temporal/schedules.ts'
@@ -35,7 +35,7 @@ interface WorkerSettings {
 /**
  * Starts the worker. Ends the process if it lacks what it needs.
  *
- * @returns `ready`, once it polls; `ended`, once what was in flight has ended and all connections are closed; and `stop`.
+ * @returns `ready`, once it works; `ended`, once what was in flight has ended and all connections are closed; and `stop`.
  */
 export async function runWorker({ config, temporal, build, log }: WorkerSettings) {
   const { namespace, connectionOptions } = temporal
@@ -72,9 +72,9 @@ export async function runWorker({ config, temporal, build, log }: WorkerSettings
     certificates: { temporal_client: clientCertificate(temporal) },
   })
   registerBacklog(registry, () => readBacklog(sql))
-  const findFault = () => findPollingFault(client, main)
+  const findFault = () => findWorkerFault(client, main)
   const findSharedFault = async () => (await findFault()) ?? findDatabaseFault(sql)
-  registerGauge(registry, 'referrals_worker_ready', 'Whether this worker polls', isUp(findFault))
+  registerGauge(registry, 'referrals_worker_ready', 'Whether this worker works', isUp(findFault))
   const health = await startHealthServer(config, { findFault, findSharedFault, registry })
 
   const stopping = new AbortController()
@@ -86,7 +86,7 @@ export async function runWorker({ config, temporal, build, log }: WorkerSettings
   const running = Promise.all(workers.map((worker) => worker.run())).catch((error: unknown) =>
     fail(`The worker cannot continue: ${reasonOf(error)}`),
   )
-  const ready = untilPolling(main, findFault).then(() => {
+  const ready = untilReady(main, findFault).then(() => {
     // by which the runbook resets the workflows on which a bad build has worked
     log.info({ task_queue: TASK_QUEUE, namespace, temporal_build: buildOf(main) }, 'worker is polling')
   })
@@ -149,21 +149,21 @@ const connectNative = ({ connectionOptions }: TemporalSettings) =>
     ...(!connectionOptions.tls && { grpcCompression: { codec: 'none' } }),
   })
 
-/** Why a worker gets no work: running is not enough. That PostgreSQL is away is no reason, as it is for all workers. */
-async function findPollingFault(client: Client, worker: Worker): Promise<string | undefined> {
+/** Why a worker gets no work. That PostgreSQL is away is no reason, as it is for all workers. */
+async function findWorkerFault(client: Client, worker: Worker): Promise<string | undefined> {
   const state = worker.getState()
   if (state !== 'RUNNING') return `the worker is ${state.toLowerCase()}`
-  return isPolling(client, worker.options.identity).then(
-    (polls) => (polls ? undefined : 'Temporal answers, but this worker has not polled'),
-    (error: unknown) => `Temporal does not say whether this worker polls (${reasonOf(error)})`,
+  return reachTemporal(client).then(
+    () => undefined,
+    (error: unknown) => `Temporal does not answer (${reasonOf(error)})`,
   )
 }
 
-const POLL_CHECK_MS = 100
+const CHECK_MS = 100
 
-/** Temporal may be away, or take a while to see a new worker poll, which would look like one that hangs. */
-async function untilPolling(worker: Worker, findFault: () => Promise<string | undefined>): Promise<void> {
-  while (worker.getState() === 'RUNNING' && (await findFault()) !== undefined) await delay(POLL_CHECK_MS)
+/** Temporal may be away. */
+async function untilReady(worker: Worker, findFault: () => Promise<string | undefined>): Promise<void> {
+  while (worker.getState() === 'RUNNING' && (await findFault()) !== undefined) await delay(CHECK_MS)
 }
 
 /** Under which id Temporal knows the worker's build: without Worker Versioning, a hash of its workflows. */

@@ -3,10 +3,11 @@ import { sql as raw } from 'kysely'
 import { instant } from '../database/columns.ts'
 import { compiledOnce, type Sql } from '../database/sql.ts'
 import { addressHash, open, seal } from '../seal.ts'
+import type { EventPayload, FeedEventName } from './event-payloads.ts'
 import type { requiredFields } from './lead-fields.ts'
 import type { MilestoneName } from './milestones.ts'
 import type { AnyCloseReason, HoldReason, Onboarding } from './reasons.ts'
-import type { MilestoneItem } from './referral-state.ts'
+import { type MilestoneItem, TIMED_KEY } from './referral-state.ts'
 
 export const Lead = defineEntity({
   name: 'Lead',
@@ -48,6 +49,33 @@ export const Lead = defineEntity({
     restoredAt: instant().nullable(),
   },
 })
+
+/** An event of a lead's history, or, outside of it, that the lead was closed. */
+export const LeadEvent = defineEntity({
+  name: 'LeadEvent',
+  tableName: 'lead_events',
+  properties: {
+    /** `evt_<uuidv7>`, the webhook-id of its delivery if it has one. */
+    id: p.text().primary(),
+    leadId: p.integer(),
+    partnerId: p.integer(),
+    /** Place in the lead's history, 1 for lead_received, without gaps; 0 for a closing, which is not in it. */
+    position: p.integer(),
+    eventName: p.text().$type<FeedEventName>(),
+    eventPayload: p.json<EventPayload | { reason: AnyCloseReason }>().nullable(),
+    dedupeKey: p.text(),
+    createdAt: instant(),
+    /** The order in which events became visible, for readers that follow all leads. */
+    txid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()'),
+    /** Of the record: transaction ids begin anew in another cluster, and after a restore some come twice. */
+    epoch: p.integer().defaultRaw('current_epoch()'),
+  },
+})
+
+/** The period of the timer's latest score update among a query's events; `null` if there is none. */
+export const lastPeriod = raw<
+  number | null
+>`max(substring(dedupe_key from ${raw.lit(`^${TIMED_KEY}(\\d+)$`)})::int)`
 
 /**
  * What describes the borrower, as one sealed value of the lead: whoever changes a part locks the lead, opens the value, and

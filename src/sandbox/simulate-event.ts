@@ -9,6 +9,7 @@ import { idempotencyKeyOf, idempotencyParameter } from '../http/idempotency.ts'
 import { operation } from '../http/operation.ts'
 import { eitherOr, ofEvent, refTo, strictBody, success, webhookSequenceOrNone } from '../http/schemas.ts'
 import {
+  type InHistory,
   neededGains,
   parseScoreGains,
   type ScoreGains,
@@ -18,7 +19,6 @@ import {
 import { eventShape } from '../leads/event-schema.ts'
 import { type MilestoneName, signalledMilestones } from '../leads/milestones.ts'
 import { ownsLead } from '../leads/lead.ts'
-import { findRecorded } from '../leads/lead-event.ts'
 import { MOST_SIMULATED } from '../leads/referral-state.ts'
 import { formatTimestamp } from '../values.ts'
 import { askLead } from './ask-lead.ts'
@@ -205,4 +205,17 @@ function eventsOf({ event_name: name, events = [], ...sent }: z.output<typeof bo
     const gains = parseScoreGains(event.event_payload)
     return { name: event.event_name, ...(gains && { event_payload: gains }) }
   })
+}
+
+/** Events by their ids, with the place of each among the lead's webhooks. */
+async function findRecorded(sql: Sql, eventIds: string[]) {
+  const rows = await sql
+    .selectFrom('lead_events')
+    .leftJoin('deliveries', 'deliveries.event_id', 'lead_events.id')
+    .select(['lead_events.id as event_id', 'event_name', 'event_payload', 'created_at', 'sequence'])
+    .where('lead_events.id', '=', (eb) => eb.fn.any(eb.val(eventIds)))
+    .where('position', '>', 0)
+    .$narrowType<InHistory>()
+    .execute()
+  return new Map(rows.map((row) => [row.event_id, row]))
 }
