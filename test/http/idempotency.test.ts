@@ -56,7 +56,6 @@ describe('an Idempotency-Key', () => {
     const again = await send(call, body)
     expect([again.status, isReplay(again), again.text]).toEqual([200, true, first.text])
     expect([await countDone(), await endpoint()]).toEqual(before)
-    expect(api.requested.length).toBe(new Set(api.requested).size)
     const started = api.started.filter(({ leadId }) => leadId === first.body.lead_id)
     expect(started).toHaveLength(call === 'create-lead' ? 1 : 0)
   })
