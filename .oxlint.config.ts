@@ -1,16 +1,7 @@
 import { defineConfig } from 'oxlint'
 
 /** Programs: scripts of package.json start them, no file imports them. They plug the rooms together. */
-const entryPoints = [
-  'server',
-  'worker',
-  'start',
-  'staff',
-  'migrate',
-  'setup-temporal',
-  'temporal-command',
-  'write-docs',
-]
+const entryPoints = ['server', 'worker', 'start', 'staff', 'migrate', 'setup-temporal', 'write-docs']
 
 /** The rooms of src. Each may import those of its own line and of the lines below; from above, pure files and types. */
 const house = [

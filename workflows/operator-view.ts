@@ -46,7 +46,7 @@ function describeDeliveries(journey: Journey): string {
     case 'failing':
       return `${open}**failing** at webhook ${next}: failure ${failure?.failures} (${failure?.reason}). It is tried again by itself: *Pending Activities* shows when. The others wait for it`
     default:
-      return `${open}sending webhook ${next}`
+      return `${open}webhook ${next} is next: if it waits, *Pending Activities* says why`
   }
 }
 

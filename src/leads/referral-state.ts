@@ -31,6 +31,7 @@ export interface ReferralState {
   last: number
   /** When the workflow completes, once mortgage ready; `null` before. */
   endsAt: number | null
+  /** Whether the record takes no more of the lead: it is closed or erased. */
   closing: boolean
   /** What the first open delivery suffers from; `null` while it has not failed. */
   failure: DeliveryFailure | null

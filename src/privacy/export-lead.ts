@@ -53,7 +53,7 @@ const schema = operation({
   tags: ['Leads'],
   summary: 'Export all data of a lead',
   description:
-    'Returns everything that is kept of a borrower, for example to answer the borrower’s own request. It is of one moment. Exports are made one at a time.',
+    'Returns everything that is kept of a borrower, as of one moment, for example to answer the borrower’s own request. Exports are made one at a time.',
   body: strictBody({ lead_id: ownLeadId }, 'lead_id is required'),
   bodyExamples: { lead: { lead_id: 1042 } },
   response: z.object({ success, data: exportedLeadSchema }),

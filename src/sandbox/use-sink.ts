@@ -20,7 +20,7 @@ const schema = operation({
   tags: ['Sandbox'],
   summary: 'Receive webhooks at a sink of ours',
   description:
-    'Makes an endpoint of ours yours, for a partner without a public address. It verifies what arrives, and keeps the last 100 webhooks for get-sink. set-sink decides how it answers. Webhooks go there at once. Calling it again has the sink answer 200 again; a pause by our staff is ended by our staff.',
+    'Gives you a test endpoint of ours, if you have no public address. It verifies what arrives, and keeps the last 100 webhooks for get-sink. set-sink decides how it answers. Your webhooks go there at once. Calling it again has the sink answer 200 again; a pause by our staff is ended by our staff.',
   body: strictBody({}).describe('Empty.'),
   bodyExamples: { nothing: {} },
   response: z.object({ success, data: endpointView }),

@@ -1,6 +1,6 @@
 import { DAY_MS } from '../values.ts'
 
-/** Workflows and activities share a queue, for eager activity execution. */
+/** Workflows share it with the activities that have no queue of their own, for eager activity execution. */
 export const TASK_QUEUE = 'referrals'
 
 export const referralId = (leadId: number) => `lead-${leadId}`

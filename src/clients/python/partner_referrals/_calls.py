@@ -99,7 +99,7 @@ class Calls:
         return answer
 
     def export_lead(self, request: types.ExportLeadRequest) -> types.ExportLeadResponse:
-        """Export all data of a lead. Returns everything that is kept of a borrower, for example to answer the borrower’s own request. It is of one moment. Exports are made one at a time."""
+        """Export all data of a lead. Returns everything that is kept of a borrower, as of one moment, for example to answer the borrower’s own request. Exports are made one at a time."""
         answer: types.ExportLeadResponse = self._call("POST", "/export-lead", request)
         return answer
 
@@ -134,7 +134,7 @@ class Calls:
         return answer
 
     def use_sink(self, request: types.UseSinkRequest | None = None) -> types.UseSinkResponse:
-        """Receive webhooks at a sink of ours. Makes an endpoint of ours yours, for a partner without a public address. It verifies what arrives, and keeps the last 100 webhooks for get-sink. set-sink decides how it answers. Webhooks go there at once. Calling it again has the sink answer 200 again; a pause by our staff is ended by our staff."""
+        """Receive webhooks at a sink of ours. Gives you a test endpoint of ours, if you have no public address. It verifies what arrives, and keeps the last 100 webhooks for get-sink. set-sink decides how it answers. Your webhooks go there at once. Calling it again has the sink answer 200 again; a pause by our staff is ended by our staff."""
         answer: types.UseSinkResponse = self._call("POST", "/sandbox/use-sink", request)
         return answer
 

@@ -1991,7 +1991,7 @@ export interface Calls {
   listLeads: { request: ListLeadsRequest; response: ListLeadsResponse }
   /** Close a lead. Closes a lead for good, for example because the borrower withdrew. What has happened by then is recorded; then no more milestones are recorded, and no more score updates are made. Open webhooks are still sent. get-lead and list-leads show when. A repeat changes nothing, and returns when and why the lead was closed. After a 503 the lead may still be closed: send the request again. */
   closeLead: { request: CloseLeadRequest; response: CloseLeadResponse }
-  /** Export all data of a lead. Returns everything that is kept of a borrower, for example to answer the borrower’s own request. It is of one moment. Exports are made one at a time. */
+  /** Export all data of a lead. Returns everything that is kept of a borrower, as of one moment, for example to answer the borrower’s own request. Exports are made one at a time. */
   exportLead: { request: ExportLeadRequest; response: ExportLeadResponse }
   /** Erase a borrower’s personal data. Erases the personal data of a lead at once and for good: name, email address, phone number, notes, metadata, and what belongs to them. No more webhooks are sent, and calls for the lead return 404, as for a lead that does not exist. list-events and get-deliveries keep its ids and milestones. With an `Idempotency-Key`, a repeat within 24 hours gets the same response. */
   eraseLead: { request: EraseLeadRequest; response: EraseLeadResponse }
@@ -2005,7 +2005,7 @@ export interface Calls {
   listScenarios: { request: Record<string, never>; response: ListScenariosResponse }
   /** Play a whole journey. Plays a scenario with a lead, or with a new one if you name none. Its milestones are recorded and sent as in production, on the lead’s own clock, which moves as far as the scenario takes. `GET /v1/sandbox/scenarios` lists the scenarios. What a lead has already does not happen again. The response comes when the scenario is over, or after ten seconds: the rest continues on its own. 10 of your requests can move clocks at a time. */
   runScenario: { request: RunScenarioRequest; response: RunScenarioResponse }
-  /** Receive webhooks at a sink of ours. Makes an endpoint of ours yours, for a partner without a public address. It verifies what arrives, and keeps the last 100 webhooks for get-sink. set-sink decides how it answers. Webhooks go there at once. Calling it again has the sink answer 200 again; a pause by our staff is ended by our staff. */
+  /** Receive webhooks at a sink of ours. Gives you a test endpoint of ours, if you have no public address. It verifies what arrives, and keeps the last 100 webhooks for get-sink. set-sink decides how it answers. Your webhooks go there at once. Calling it again has the sink answer 200 again; a pause by our staff is ended by our staff. */
   useSink: { request: UseSinkRequest; response: UseSinkResponse }
   /** Decide how the sink answers. Decides how the sink answers the next webhooks, to watch retries, order and recovery. A webhook whose signature is not valid always gets 400. With an empty body, `{}`, it answers 200 again. */
   setSink: { request: SetSinkRequest; response: SetSinkResponse }
