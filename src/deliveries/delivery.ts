@@ -73,7 +73,8 @@ export function countedOf(delivery: 'd' | 'deliveries', endpoint: 'e' | 'endpoin
   const [d, e] = [raw.table(delivery), raw.table(endpoint)]
   return {
     failures: raw<number>`case when ${d}.round = ${e}.round then ${d}.failures else 0 end`,
-    nextAttemptAt: raw<Date>`greatest(case when ${d}.round in (0, ${e}.round) then ${d}.next_attempt_at end, ${e}.since)`,
+    nextAttemptAt: raw<Date>`case when ${d}.round = ${e}.round then greatest(${d}.next_attempt_at, ${e}.since)
+      else least(greatest(case ${d}.round when 0 then ${d}.next_attempt_at end, ${e}.since), clock_timestamp()) end`,
   }
 }
 

@@ -76,9 +76,9 @@ export interface Schedule {
 
 /**
  * What of it counts in a round of its endpoint. Each change of the endpoint begins another round, in which each open
- * delivery is at its first attempt, and due now.
+ * delivery is at its first attempt, and due now, whatever its date: PostgreSQL's clock may have been ahead when it was made.
  */
 export function inRound<Stored extends Schedule>(delivery: Stored, round: number, now: Date): Stored {
-  if (delivery.round === round || delivery.round === 0) return delivery
+  if (delivery.round === round) return delivery
   return { ...delivery, failures: 0, nextAttemptAt: now }
 }

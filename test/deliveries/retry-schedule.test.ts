@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
 import {
   attemptDelayMs,
+  inRound,
   nextAttemptAt,
   RETRY_DELAYS_MS,
   SCHEDULE_DAYS,
@@ -61,5 +62,14 @@ describe('the retry schedule', () => {
   ])('waits by Retry-After within the schedule and a day: %s', (_, retryAfter, delay) => {
     const next = nextAttemptAt(1, retryAfter, { now, random: noJitter })
     expect(next.getTime() - now.getTime()).toBe(delay)
+  })
+
+  test.each([
+    ['has not failed, though the database’s clock was ahead when it was made', 0],
+    ['failed in another round', 2],
+  ])('is at its beginning, and due now, for a delivery that %s', (_, round) => {
+    const stored = { round, failures: round, nextAttemptAt: new Date(now.getTime() + DAY) }
+    expect(inRound(stored, 3, now)).toEqual({ round, failures: 0, nextAttemptAt: now })
+    expect(inRound(stored, round, now)).toEqual(stored)
   })
 })
