@@ -60,8 +60,8 @@ const FIRST_MS = 1500
 const GAP_MS = [1500, 4000] as const
 /** A process that was killed needs a moment until it can be hit again. */
 const RECOVERY_MS = 4000
-/** About what two cores can take of whole journeys beside the faults. */
-const LEADS_PER_SECOND = 4
+/** What two slow cores can take of whole journeys beside the faults: an overload would hide what a fault does. */
+const LEADS_PER_SECOND = 2
 /** Leads are created in this share of the load. */
 const CREATING = 0.8
 

@@ -1,8 +1,9 @@
 import type { Evidence, InjectedFault, WebhookRequest } from '../evidence.ts'
 import { type Verdict, verdict } from './verdict.ts'
 
-/** An attempt's lease: until then, its outcome can be written down. Requests in flight to one endpoint, at most. */
+/** An attempt's lease: until then, its outcome can be written down, also after the files were copied. */
 const LEASE_MS = 20_000
+/** Requests in flight to one endpoint, at most. */
 const ENDPOINT_CAP = 10
 
 /** A webhook is repeated after a 2xx only where its worker could not write the 2xx down, or PostgreSQL lost that. */
@@ -11,7 +12,7 @@ export function checkDuplicates({ requests, faults }: Evidence): Verdict[] {
   const causes = faults.filter(keepsFromRecord)
   const left = [...Map.groupBy(requests, ({ id }) => id).values()]
     .flatMap(repeatsOf)
-    .filter(({ before }) => !restores.some((fault) => isDuring(fault, before.at)))
+    .filter(({ before }) => !restores.some((fault) => isDuring(fault, before.at, LEASE_MS)))
   const most = causes.length * ENDPOINT_CAP * new Set(requests.map(({ partnerId }) => partnerId)).size
   return [
     verdict('a webhook is sent again though accepted only if a fault hid that', left, ({ before, again }) => {
