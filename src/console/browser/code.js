@@ -13,14 +13,9 @@ function Copy({ text }) {
   </button>`
 }
 
-/**
- * Text as it is, ready to copy.
- *
- * @param {{ text: string, label: string, copies?: string, isWhole?: boolean }} props
- *   `isWhole`: broken into lines rather than scrolled, for what has to be seen to its end
- */
-export const Code = ({ text, label, copies, isWhole = false }) => html`
-  <div class=${isWhole ? 'code whole' : 'code'}>
+/** Text as it is, ready to copy. @param {{ text: string, label: string, copies?: string }} props */
+export const Code = ({ text, label, copies }) => html`
+  <div class="code">
     <div class="code-head"><span>${label}</span><${Copy} text=${copies ?? text} /></div>
     <pre tabindex="0" role="group" aria-label=${label}><code>${text}</code></pre>
   </div>

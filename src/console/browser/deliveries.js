@@ -1,13 +1,10 @@
 import { hasSinks } from './service.js'
-import { duration, parseTime } from './time.js'
+import { duration } from './time.js'
 import { words } from './words.js'
 
 /** @import { Attempt, Delivery } from './types.js' */
 
-const SOON_MS = 1000
-const LATEST_MS = 60_000
-/** Of what may change at any time: an endpoint is resumed. */
-export const UNTOLD_MS = 5000
+const LOOK_AGAIN_MS = 3000
 
 /** A pending webhook that fails is shown as retrying. @param {Delivery} delivery */
 export const shownState = (delivery) =>
@@ -58,18 +55,6 @@ export function problemOf(delivery) {
   return last === undefined ? null : reasonOf(last.url, last)
 }
 
-/**
- * In how many milliseconds a webhook may have changed without an event that says so.
- *
- * @param {Delivery[]} deliveries
- * @param {number} [ahead] how far their clock is ahead
- * @param {number} [latestMs] where `ahead` is not known
- */
-export function lookAgainMs(deliveries, ahead = 0, latestMs = LATEST_MS) {
-  const due = deliveries.flatMap(({ state, next_attempt_at: at }) => {
-    if (state === 'held') return UNTOLD_MS
-    if (state !== 'pending') return []
-    return at === null ? 0 : parseTime(at).getTime() - Date.now() - ahead
-  })
-  return due.length === 0 ? undefined : Math.min(latestMs, Math.max(SOON_MS, Math.min(...due)))
-}
+/** In how many milliseconds to look again: of open webhooks, no event says how they go on. @param {Delivery[]} deliveries */
+export const lookAgainMs = (deliveries) =>
+  deliveries.some(({ state }) => ['pending', 'held'].includes(state)) ? LOOK_AGAIN_MS : undefined

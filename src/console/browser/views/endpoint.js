@@ -14,17 +14,14 @@ import { Sink } from './sink.js'
 
 /** @typedef {import('../types.js').Endpoint} Endpoint */
 
-const SOON_MS = 1000
-const LOOK_AGAIN_MS = 5000
-
-/** @param {Endpoint} endpoint */
-const isMoving = ({ certification, open_deliveries: open }) => certification?.state === 'running' || open > 0
+/** No event says how a certification goes on, or that a probe was accepted. */
+const LOOK_AGAIN_MS = 2000
 
 export function EndpointView() {
   const loaded = useLoad(
     async (signal) => (await call('/get-endpoint', {}, { signal })).data,
     [],
-    (endpoint) => (isMoving(endpoint) ? SOON_MS : LOOK_AGAIN_MS),
+    () => LOOK_AGAIN_MS,
   )
   const { data } = loaded
   return html`
@@ -136,7 +133,7 @@ function SecretForm({ title, field, initial = '', label, toCall, said }) {
       ${said && html`<${Done}>${said}<//>`}
       <div role="status">
         <p><strong>Store this secret now.</strong> It is not shown again.</p>
-        <${Code} text=${data.secret} label="Signing secret" isWhole />
+        <${Code} text=${data.secret} label="Signing secret" />
       </div>
     `
   }

@@ -20,11 +20,7 @@ export function LeadView({ id, query }) {
   const loaded = useLoad(
     (signal) => loadLead(id, signal),
     [id],
-    ({ steps, ahead }) =>
-      lookAgainMs(
-        steps.flatMap(({ delivery }) => delivery ?? []),
-        ahead,
-      ),
+    ({ steps }) => lookAgainMs(steps.flatMap(({ delivery }) => delivery ?? [])),
   )
   const { data, error } = loaded
   if (error instanceof ApiFailure && [400, 404].includes(error.status))

@@ -12,9 +12,8 @@ import { counted, journey, words } from '../words.js'
 
 const PAGE = 50
 const MOST_ID = 2_147_483_647
-const OPEN_AGAIN_MS = 2000
-/** A lead that was closed or erased, which no event says, is seen this late. */
-const AGAIN_MS = 10_000
+/** No event says that an attempt has ended, or that a lead was erased. */
+const LOOK_AGAIN_MS = 3000
 
 /** @param {{ query: URLSearchParams }} props */
 export function LeadsView({ query }) {
@@ -30,8 +29,7 @@ export function LeadsView({ query }) {
   const loaded = useLoad(
     (signal) => loadLeads(filter, signal),
     [filter],
-    // an attempt that ends is no event
-    ({ leads }) => (leads.some(({ open_deliveries: open }) => open > 0) ? OPEN_AGAIN_MS : AGAIN_MS),
+    () => LOOK_AGAIN_MS,
   )
   const { data } = loaded
   return html`
@@ -78,14 +76,7 @@ async function loadLeads({ search, status, delivery, closed, after }, signal) {
 const choices = [
   ['status', 'Status', journey.map(({ name }) => [name, words(name)])],
   ['delivery', 'Webhooks', ['failing', 'held'].map((name) => [name, words(name)])],
-  [
-    'closed',
-    'Open or closed',
-    [
-      ['no', 'Open'],
-      ['yes', 'Closed'],
-    ],
-  ],
+  ['closed', 'Open or closed', Object.entries({ no: 'Open', yes: 'Closed' })],
 ]
 
 /** @param {{ filter: Filter }} props */

@@ -1,6 +1,6 @@
 import { html } from '../preact.js'
 import { call } from '../api.js'
-import { lastOf, lookAgainMs, shownState, summaryOf, UNTOLD_MS } from '../deliveries.js'
+import { lastOf, lookAgainMs, shownState, summaryOf } from '../deliveries.js'
 import { Field } from '../forms.js'
 import { touchSoon, useLive, useLoad } from '../live.js'
 import { Badge, Empty, Pending, useAction } from '../parts.js'
@@ -22,8 +22,7 @@ export function LiveView({ query }) {
   const loaded = useLoad(
     (signal) => call('/get-deliveries', body, { signal }),
     [body],
-    // each lead has a clock of its own
-    ({ data: deliveries }) => lookAgainMs(deliveries, 0, UNTOLD_MS),
+    ({ data: deliveries }) => lookAgainMs(deliveries),
   )
   const { data } = loaded
   const isWhole = state === '' && after === ''

@@ -31,21 +31,13 @@ const fields = [
   },
 ]
 
-const firstNames = ['Ada', 'Grace', 'Alan', 'Katherine', 'Edsger', 'Barbara', 'Tim', 'Radia']
-const lastNames = ['Miller', 'Nguyen', 'Garcia', 'Okafor', 'Schmidt', 'Rossi', 'Haddad', 'Kim']
-
-/** @param {string[]} list */
-const oneOf = (list) => list[Math.floor(Math.random() * list.length)] ?? ''
-
 /** A borrower who does not exist: example.com and 555-01xx belong to nobody. @returns {Record<string, string>} */
 function madeUp() {
-  const first = oneOf(firstNames)
-  const last = oneOf(lastNames)
   const number = Math.floor(Math.random() * 9000) + 1000
   return {
-    first_name: first,
-    last_name: last,
-    email: `${first}.${last}@example.com`.toLowerCase(),
+    first_name: 'Ada',
+    last_name: 'Miller',
+    email: `ada.miller.${number}@example.com`,
     phone: `+1 555-01${String(number % 100).padStart(2, '0')}`,
     partner_lead_id: `LOAN-${number}`,
     [KEY]: crypto.randomUUID(),
