@@ -44,12 +44,13 @@ export const hasNotices = raw<boolean>`exists (
 /** As rows with a `recipient`. */
 export const bothRecipients = raw`unnest(array['partner', 'staff']) as recipient`
 
-/** Of a kind: a key can pause, resume and change the secret as often as it likes. */
+/** Mails about pauses: a key can pause and resume as often as it likes. */
 const MOST_AN_HOUR = 5
 
 /**
- * Owes partner and staff a notice. A failure is told once for each incident, which begins here and ends with a success: then
- * `recovered` is owed. The caller's transaction has the endpoint locked.
+ * Owes partner and staff a notice, unless one of its kind waits, which will say how the endpoint is by then: every change is
+ * told. A failure is told once for each incident, which begins here and ends with a success: then `recovered` is owed. The
+ * caller's transaction has the endpoint locked.
  */
 export async function oweNotice(
   trx: Sql,
@@ -61,10 +62,12 @@ export async function oweNotice(
     with owed as (
       insert into notices (partner_id, kind, event_id, recipient)
       select partner_id, ${kind}, ${eventId}, recipient from endpoints e cross join ${bothRecipients}
-      where partner_id = ${partnerId} and not (incident and ${kind} = 'failing') and ${MOST_AN_HOUR} > (
-        select count(*) from notices n where n.partner_id = e.partner_id and n.recipient = 'partner'
-          and kind = ${kind} and owed_at > now() - interval '1 hour'
-      )
+      where partner_id = ${partnerId} and not (incident and ${kind} = 'failing')
+        and not exists (select from notices n where n.partner_id = e.partner_id and kind = ${kind} and ${isUnsent})
+        and (${kind} <> 'paused' or ${MOST_AN_HOUR} > (
+          select count(*) from notices n where n.partner_id = e.partner_id and n.recipient = 'partner'
+            and kind = 'paused' and owed_at > now() - interval '1 hour'
+        ))
       returning partner_id, kind
     )
     update endpoints set incident = true from owed
@@ -74,14 +77,8 @@ export async function oweNotice(
 export async function unsentNotices(sql: Sql, partnerId: number) {
   return sql
     .selectFrom('notices')
-    .select([
-      'id',
-      'partner_id as partnerId',
-      'kind',
-      'recipient',
-      'event_id as eventId',
-      'owed_at as owedAt',
-    ])
+    .select(['id', 'partner_id as partnerId', 'kind', 'recipient'])
+    .select(['event_id as eventId', 'owed_at as owedAt'])
     .where('partner_id', '=', partnerId)
     .where(isUnsent)
     .orderBy('id')

@@ -62,10 +62,12 @@ describe('telling a partner and staff of an endpoint', () => {
     await oweNotice(sql, partnerId, 'recovered')
   }
   const pause = () => pauseEndpoint(sql, partnerId)
+  const change = () => oweNotice(sql, partnerId, 'secret_changed')
   const subjects = (to: string) =>
     mailServer.mails
       .filter((mail) => mail.to === to)
-      .map(({ content }) => /^Subject: (.*): First Lender$/m.exec(content)?.[1])
+      .map(({ content }) => /^Subject: (?:Webhook endpoint )?(.*): First Lender$/m.exec(content)?.[1])
+  const six = <Each>(each: Each) => Array.from({ length: 6 }, () => each)
   const tell = () => new MockActivityEnvironment().run(activity, partnerId)
 
   it.each([
@@ -79,18 +81,15 @@ describe('telling a partner and staff of an endpoint', () => {
       [fail, fail, pause, activate, fail],
       ['is failing', 'is paused'],
     ],
-    [
-      'five of a kind in an hour at most',
-      [pause, pause, pause, pause, pause, pause, activate],
-      Array.from({ length: 5 }, () => 'is paused'),
-    ],
+    ['five pauses in an hour at most', [...six(pause), activate], six('is paused').slice(1)],
+    ['each change of the secret', six(change), six('Your signing secret has changed')],
   ])('mails %s, to partner and staff', async (_, events, texts) => {
     for (const happens of events) {
       await happens()
       await tell()
       await tell()
     }
-    expect(subjects(PARTNER)).toEqual(texts.map((text) => `Webhook endpoint ${text}`))
+    expect(subjects(PARTNER)).toEqual(texts)
     expect(subjects(STAFF)).toEqual(subjects(PARTNER))
     expect(await endpointsAtWork(sql)).toEqual([])
   })
