@@ -362,12 +362,6 @@ function loadConnection(overrideEnvVars: Record<string, string>) {
   }
 }
 
-/** Ours, in PEM, where Temporal wants one. */
-export function clientCertificate({ connectionOptions: { tls } }: TemporalSettings): Buffer | undefined {
-  const pair = typeof tls === 'object' ? tls?.clientCertPair : undefined
-  return pair && Buffer.from(pair.crt)
-}
-
 /** Which code a process runs, for its metrics and its log; `build` is what Worker Versioning calls it, if it does. */
 export function readBuild({ TEMPORAL_WORKER_BUILD_ID: id }: Pick<Settings, 'TEMPORAL_WORKER_BUILD_ID'>) {
   const { version } = packageJson

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { retryFor } from '../activities/activity-context.ts'
 import { apiPatience, buildApp } from './app.ts'
-import { type Build, clientCertificate, type Config, type TemporalSettings } from './config.ts'
+import { type Build, type Config, type TemporalSettings } from './config.ts'
 import { remembered } from './database/deployment.ts'
 import { connect } from './database/orm.ts'
 import { databaseRemedy, findDatabaseFault, requireOwnRecord } from './database/readiness.ts'
@@ -87,7 +87,6 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
     orm,
     findDatabaseFault: findSharedFault,
     reachTemporal: () => reachTemporal(client),
-    certificates: { api: tls?.cert, temporal_client: clientCertificate(temporal) },
   })
   const health = await startHealthServer(config, { findFault, findSharedFault, registry })
   // a wrong setting would show only as leads that get no workflow

@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import { retryFor } from '../activities/activity-context.ts'
 import { createActivities } from '../activities/index.ts'
 import { ownLeadOnly } from '../activities/lead-record.ts'
-import { type Build, clientCertificate, type Config, type TemporalSettings } from './config.ts'
+import { type Build, type Config, type TemporalSettings } from './config.ts'
 import { connect, workerPatience } from './database/orm.ts'
 import { databaseRemedy, findDatabaseFault, requireOwnRecord } from './database/readiness.ts'
 import { sqlOf } from './database/sql.ts'
@@ -69,7 +69,6 @@ export async function runWorker({ config, temporal, build, log }: WorkerSettings
     orm,
     findDatabaseFault: () => findDatabaseFault(sql),
     reachTemporal: () => reachTemporal(client),
-    certificates: { temporal_client: clientCertificate(temporal) },
   })
   registerBacklog(registry, () => readBacklog(sql))
   const findFault = () => findWorkerFault(client, main)

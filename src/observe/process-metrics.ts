@@ -1,10 +1,8 @@
-import { X509Certificate } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Build } from '../config.ts'
 import type { Orm } from '../database/orm.ts'
 import { clockAheadSeconds, sqlOf } from '../database/sql.ts'
-import { DAY_MS } from '../values.ts'
 
 const CACHE_MS = 5000
 /** Prometheus waits ten seconds for all metrics, and PostgreSQL may be away. */
@@ -49,26 +47,6 @@ export function isUp(find: () => Promise<string | undefined>): () => Promise<num
   return async () => Number((await read()) ?? false)
 }
 
-/** The certificates that a process uses, in PEM, as it read them at its start. */
-type Certificates = Readonly<Record<string, string | Buffer | undefined>>
-
-/** Registers in how many days each certificate ends: that of a chain's owner, which comes first. */
-function registerCertificates(registry: Registry, certificates: Certificates): void {
-  const gauge: Gauge = new Gauge({
-    name: 'referrals_certificate_days_left',
-    help: 'Days until a certificate of this process ends',
-    labelNames: ['certificate'],
-    registers: [registry],
-    collect() {
-      for (const [certificate, pem] of Object.entries(certificates)) {
-        if (pem === undefined) continue
-        const endsAt = Date.parse(new X509Certificate(pem).validTo)
-        gauge.set({ certificate }, (endsAt - Date.now()) / DAY_MS)
-      }
-    },
-  })
-}
-
 /** What API and worker have in common. */
 interface Process {
   build: Build
@@ -77,7 +55,6 @@ interface Process {
   findDatabaseFault: () => Promise<string | undefined>
   /** Rejects when Temporal does not answer this process. */
   reachTemporal: () => Promise<unknown>
-  certificates: Certificates
 }
 
 /**
@@ -85,7 +62,7 @@ interface Process {
  * two builds that follow each other at one address stay apart.
  */
 export function registerProcess(registry: Registry, process: Process): void {
-  const { build, orm, findDatabaseFault, reachTemporal, certificates } = process
+  const { build, orm, findDatabaseFault, reachTemporal } = process
   registry.setDefaultLabels({ build: build.build })
   const info = new Gauge({
     name: 'referrals_build_info',
@@ -106,7 +83,6 @@ export function registerProcess(registry: Registry, process: Process): void {
     ['referrals_temporal_up', 'Whether Temporal answers', temporalUp],
   ] as const
   for (const [name, help, read] of gauges) registerGauge(registry, name, help, read)
-  registerCertificates(registry, certificates)
 }
 
 /** Of a request that was answered; `route` is the route's pattern, never the requested path. */

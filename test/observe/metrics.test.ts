@@ -15,7 +15,6 @@ import { leadsOf } from '../support/leads.ts'
 import { scrape } from '../support/scrape.ts'
 import { partnerCalls, prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { makeCertificate } from '../webhooks/certificate.ts'
 
 const CANARIES = { first_name: 'Canaryfirst', last_name: 'Canarylast', email: 'canary@example.com' }
 
@@ -169,18 +168,11 @@ describe('the metrics of a process', () => {
       orm,
       findDatabaseFault: () => findDatabaseFault(sqlOf(orm)),
       reachTemporal: () => Promise.reject(new Error('away')),
-      certificates: {
-        api: makeCertificate({ host: 'localhost', until: 20 }).cert,
-        temporal_client: undefined,
-      },
     })
     const text = await registry.metrics()
     expect(text).toMatch(/^referrals_temporal_up\{.*\} 0$/m)
     expect(text).toMatch(/^referrals_database_up\{.*\} 0$/m)
     expect(text).not.toMatch(/^referrals_database_clock\S* -?\d/m)
-    expect(text.match(/^referrals_certificate.*$/gm)).toEqual([
-      expect.stringMatching(/certificate="api".* (19\.9|20)/),
-    ])
     expect(text).toContain('build="2026-11-21.1"')
   })
 })

@@ -10,7 +10,6 @@ const well: Record<string, string> = {
   'referrals_database_up{job="referrals-api",instance="api-1"}': '1x180',
   'referrals_database_up{job="referrals-worker",instance="worker-1"}': '1x180',
   'referrals_database_clock_difference_seconds{instance="api-1"}': '0.01x180',
-  'referrals_certificate_days_left{certificate="api",instance="api-1"}': '80x180',
   'http_request_duration_seconds_count{status="200"}': '0+600x180',
   'http_request_duration_seconds_count{status="500"}': '0+1x180',
   'http_request_duration_seconds_bucket{le="2"}': '0+600x180',
@@ -105,12 +104,6 @@ export const ruleCases: RuleCase[] = [
     fires: ['ClockIsWrong'],
     notYetAtMinutes: 14,
     atMinutes: 17,
-  },
-  {
-    name: 'a certificate ends in a week',
-    differs: { 'referrals_certificate_days_left{certificate="api",instance="api-1"}': '7x180' },
-    fires: ['CertificateEnds'],
-    atMinutes: 2,
   },
   {
     name: 'a release answers 500 to one request of fifty',
