@@ -24,9 +24,6 @@ export const AuditEntry = defineEntity({
     partnerId: p.integer().nullable(),
     leadId: p.integer().nullable(),
     detail: p.json<Record<string, unknown>>().nullable(),
-    /** Where a staff command ran: the operating system's user and the host. */
-    osUser: p.text().nullable(),
-    host: p.text().nullable(),
     /** The login that PostgreSQL checked, whatever the actor’s name; no grant lets a session write it. */
     databaseUser: p.text().defaultRaw('session_user'),
   },
@@ -46,36 +43,22 @@ interface AuditRow extends AuditedAction {
   begunId?: number
 }
 
-/** From where a person acts: the operating system's user and the host. */
-interface ActingFrom {
-  osUser: string
-  host: string
-}
-
-/**
- * Adds a row to the audit, in the transaction of what it is about.
- *
- * @param actor who acts; staff with where they act from.
- * @returns the row's id.
- */
+/** Adds a row to the audit, in the transaction of what it is about. @returns its id. */
 export async function recordAudit(
   sql: Sql,
-  actor: string | ({ name: string } & ActingFrom),
+  actor: string,
   { action, outcome, begunId, partnerId, leadId, detail }: AuditRow,
 ): Promise<number> {
-  const { name, osUser, host } = typeof actor === 'string' ? { name: actor, osUser: null, host: null } : actor
   const { id } = await sql
     .insertInto('audit')
     .values({
-      actor: name,
+      actor,
       action,
       outcome,
       begun_id: begunId ?? null,
       partner_id: partnerId ?? null,
       lead_id: leadId ?? null,
       detail: jsonb(detail ?? null),
-      os_user: osUser,
-      host,
     })
     .returning('id')
     .executeTakeFirstOrThrow()

@@ -34,5 +34,5 @@ revoke insert on lead_events from referrals_staff;
 
 -- the audit only grows; its number, time and login are PostgreSQL's
 revoke insert, update, delete on audit from referrals_service, referrals_staff;
-grant insert (actor, action, outcome, begun_id, partner_id, lead_id, detail, os_user, host) on audit
+grant insert (actor, action, outcome, begun_id, partner_id, lead_id, detail) on audit
   to referrals_service, referrals_staff;

@@ -9,7 +9,7 @@ import { type ErasedLead, logErased } from './erasure-log.ts'
 
 interface Erasing {
   /** Who erases, for the audit. */
-  by: Parameters<typeof recordAudit>[1]
+  by: string
   /** Why, for the audit; with a case number of staff's, or the days after which retention erases. */
   detail: { reason: AnyErasureReason | null; reference?: string | undefined; retention_days?: number }
   /** Erases leads of this partner only. */

@@ -1,4 +1,3 @@
-import { hostname, userInfo } from 'node:os'
 import { type AuditedAction, recordAudit } from '../audit.ts'
 import type { Config, TemporalSettings } from '../config.ts'
 import { remembered, requireDeployment } from '../database/deployment.ts'
@@ -46,10 +45,9 @@ export type Run = <Args extends unknown[]>(
 /**
  * Connects to nothing before it is used.
  *
- * @param name who acts, for the audit.
+ * @param actor who acts, for the audit.
  */
-export async function openContext(config: Config<'staff'>, temporal: TemporalSettings, name: string) {
-  const actor = { name, osUser: userName(), host: hostname() }
+export async function openContext(config: Config<'staff'>, temporal: TemporalSettings, actor: string) {
   const orm = await connect(config.DATABASE_URL, backgroundPatience)
   const sql = sqlOf(orm)
   /** The deployment's id; rejects when the database is of the other environment. */
@@ -116,14 +114,5 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     /** Notes in the audit that staff looked at borrowers, before they are shown. */
     recordLook: auditedIn(sql),
     close: async () => orm.close(),
-  }
-}
-
-/** A container may run as a user without a name. */
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return `uid ${process.getuid?.() ?? 'unknown'}`
   }
 }

@@ -55,7 +55,6 @@ async function list({ sql }: StaffContext, filter: AuditFilter & { limit: number
     partner: 'partner_id',
     lead: 'lead_id',
     detail: 'detail',
-    from: ({ os_user: user, host }) => user && `${user}@${host}`,
     login: 'database_user',
   })
   const more =

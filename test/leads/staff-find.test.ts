@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { userInfo } from 'node:os'
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { rewrite } from '../../src/privacy/encryption.ts'
@@ -43,7 +42,7 @@ describe('staff find', () => {
   const searches = async () => {
     const rows = await database.sql
       .selectFrom('audit')
-      .select(['action', 'outcome', 'actor', 'os_user', 'lead_id', 'partner_id', 'detail'])
+      .select(['action', 'outcome', 'actor', 'lead_id', 'partner_id', 'detail'])
       .where('partner_id', '=', partner)
       .orderBy('id')
       .execute()
@@ -70,7 +69,6 @@ describe('staff find', () => {
       action: 'lead.find',
       outcome: 'done',
       actor: 'tester',
-      os_user: userInfo().username,
       partner_id: partner,
     }
     await idsOf(`${id}`)

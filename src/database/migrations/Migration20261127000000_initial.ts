@@ -222,12 +222,7 @@ create table audit (
   partner_id int,
   lead_id int,
   detail jsonb,
-  os_user text,
-  host text,
-  database_user text not null default session_user,
-  constraint audit_begun_check check (
-    case outcome when 'begun' then begun_id is null when 'done' then true else begun_id is not null end
-  )
+  database_user text not null default session_user
 );
 create index audit_at_index on audit (at);
 create index audit_partner_id_index on audit (partner_id, at);
