@@ -4,6 +4,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import packageJson from '../package.json' with { type: 'json' }
+import { Refusal } from './fail.ts'
 import { environments, NAME } from './values.ts'
 
 // Kinds of values. Each error follows the name of the setting, and says what to write.
@@ -203,14 +204,11 @@ export type Config<Name extends Program> = z.output<(typeof programs)[Name]>
 /** What a program has read, whichever it is. */
 type Settings = Partial<Config<'api'> & Config<'worker'> & Config<'migrate'>>
 
-/** A wrong or missing setting; `message` is one line that says what to do. */
-export class ConfigError extends Error {}
-
 /**
  * The configuration of `program`, from `environment` over `defaults`. An empty variable counts as unset, because compose
  * files and CI systems pass those. Variables that the program does not read are ignored.
  *
- * @throws {ConfigError} one line that names every faulty variable and what it needs; no secret is repeated.
+ * @throws {Refusal} one line that names every faulty variable and what it needs; no secret is repeated.
  */
 export function readConfig<Name extends Program>(
   program: Name,
@@ -242,9 +240,9 @@ function withoutEmpty(environment: NodeJS.ProcessEnv): Record<string, string> {
 /** A setting to change, and what is wrong with it. */
 type Fault = readonly [name: string, message: string]
 
-function refusal(faults: readonly Fault[]): ConfigError {
+function refusal(faults: readonly Fault[]): Refusal {
   const lines = faults.map(([name, message]) => `${name} ${message}`)
-  return new ConfigError(`Configuration: ${lines.join('; ')}. See docs/settings.md.`)
+  return new Refusal(`Configuration: ${lines.join('; ')}. See docs/settings.md.`)
 }
 
 /** Production has real people’s data: nothing is invented. */
@@ -324,7 +322,7 @@ function isPlainDatabase(url: string): boolean {
  * Where Temporal is, and how to connect to it.
  *
  * @param config says whether the connection may be plain; without it, nothing is refused for that.
- * @throws {ConfigError} one line that says what to change.
+ * @throws {Refusal} one line that says what to change.
  */
 export function readTemporal(
   config: Pick<Config<'setup-temporal'>, 'ENVIRONMENT' | 'ALLOW_PLAINTEXT'> | undefined,
@@ -358,7 +356,7 @@ function loadConnection(overrideEnvVars: Record<string, string>) {
   try {
     return loadClientConnectConfig({ overrideEnvVars, disableFile: true }).connectionOptions
   } catch (error) {
-    throw new ConfigError(`Configuration: Temporal’s settings cannot be read: ${(error as Error).message}`)
+    throw new Refusal(`Configuration: Temporal’s settings cannot be read: ${(error as Error).message}`)
   }
 }
 

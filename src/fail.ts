@@ -1,5 +1,5 @@
-import { ConfigError } from './config.ts'
-import { OtherEnvironment } from './database/deployment.ts'
+/** Something cannot be done; the message is one line that says what to do instead. */
+export class Refusal extends Error {}
 
 /** Ends the process with one readable line. */
 export function fail(message: string): never {
@@ -7,19 +7,18 @@ export function fail(message: string): never {
   process.exit(1)
 }
 
-/** `read`, with a configuration error as one line. */
+/** `read`, with a refusal as one line. */
 export function orFail<Value>(read: () => Value): Value {
   try {
     return read()
   } catch (error) {
-    if (error instanceof ConfigError) fail(error.message)
-    throw error
+    return failIfRefused(error)
   }
 }
 
-/** For a database error: ends the process if the database belongs to the other environment. */
-export function failIfOtherEnvironment(error: unknown): never {
-  if (error instanceof OtherEnvironment) fail(error.message)
+/** Ends the process where the error itself says what to do. */
+export function failIfRefused(error: unknown): never {
+  if (error instanceof Refusal) fail(error.message)
   throw error
 }
 

@@ -8,7 +8,7 @@ import {
   migrationPatience,
   provideLogin,
 } from './database/schema.ts'
-import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
+import { fail, failIfRefused, orFail, reasonOf } from './fail.ts'
 
 const config = orFail(() => readConfig('migrate'))
 const { DATABASE_URL: url, MIGRATION_DATABASE_URL: ownerUrl } = config
@@ -16,7 +16,7 @@ const { DATABASE_URL: url, MIGRATION_DATABASE_URL: ownerUrl } = config
 const CONNECTIONS = 2
 const orm = await connect(ownerUrl ?? url, migrationPatience, { connections: CONNECTIONS })
 try {
-  const applied = await migrateDeployment(orm, config.ENVIRONMENT).catch(failIfOtherEnvironment)
+  const applied = await migrateDeployment(orm, config.ENVIRONMENT).catch(failIfRefused)
   // an owner who serves alone needs no roles
   if (ownerUrl !== undefined) {
     await applyRoles(orm)

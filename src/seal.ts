@@ -12,6 +12,7 @@ import { defineEntity, p } from '@mikro-orm/core'
 import { sql as raw } from 'kysely'
 import { instant } from './database/columns.ts'
 import { type Sql, takeLock } from './database/sql.ts'
+import { Refusal } from './fail.ts'
 
 const CIPHER = 'aes-256-gcm'
 const NONCE_BYTES = 12
@@ -24,7 +25,7 @@ export type Place = `${string}:${number}:${string}`
 export type SealAt = (place: Place) => string
 
 /** A sealed value cannot be opened. The message is one line for operators, and holds no part of the value. */
-export class SealError extends Error {}
+export class SealError extends Refusal {}
 
 /**
  * `text` as it is stored: `v1.<key id>.<base64url of nonce, ciphertext and tag>`, encrypted with AES-256-GCM under the first

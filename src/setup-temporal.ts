@@ -4,8 +4,8 @@ import { type Config, processEnvironment, readConfig, readTemporal } from './con
 import { requireDeployment } from './database/deployment.ts'
 import { connect } from './database/orm.ts'
 import { sqlOf } from './database/sql.ts'
-import { fail, failIfOtherEnvironment, orFail, reasonOf } from './fail.ts'
-import { claimNamespace, giveNamespace, OtherDeployment } from './temporal/namespace-guard.ts'
+import { fail, failIfRefused, orFail, reasonOf, Refusal } from './fail.ts'
+import { claimNamespace, giveNamespace } from './temporal/namespace-guard.ts'
 import { ensureSearchAttributes } from './temporal/search-attributes.ts'
 
 const RETENTION_SECONDS = 30 * 24 * 60 * 60
@@ -28,7 +28,7 @@ try {
   process.stdout.write(`Temporal is set up: namespace ${namespace}, ${added} search attributes added.\n`)
   await connection.close()
 } catch (error) {
-  if (error instanceof OtherDeployment) fail(error.message)
+  if (error instanceof Refusal) fail(error.message)
   fail(
     `Temporal at ${connectionOptions.address} cannot be set up: ${reasonOf(error)}. Check TEMPORAL_ADDRESS and TEMPORAL_TLS, and that Temporal is running.`,
   )
@@ -37,7 +37,7 @@ try {
 async function deploymentOf({ DATABASE_URL: url, ENVIRONMENT }: Config<'setup-temporal'>): Promise<string> {
   const orm = await connect(url)
   try {
-    return await requireDeployment(sqlOf(orm), ENVIRONMENT).catch(failIfOtherEnvironment)
+    return await requireDeployment(sqlOf(orm), ENVIRONMENT).catch(failIfRefused)
   } catch (error) {
     return fail(
       `The database cannot be used: ${reasonOf(error)}. Run npm run migrate first, or unset DATABASE_URL.`,

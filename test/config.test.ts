@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { ConfigError, type Program, programs, readConfig, readTemporal, settingsRows } from '../src/config.ts'
+import { type Program, programs, readConfig, readTemporal, settingsRows } from '../src/config.ts'
+import { Refusal } from '../src/fail.ts'
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64')
 
@@ -31,7 +32,7 @@ const refusalOf = (program: Program, environment: NodeJS.ProcessEnv): string => 
   try {
     readConfig(program, {}, environment)
   } catch (error) {
-    if (error instanceof ConfigError) return error.message
+    if (error instanceof Refusal) return error.message
     throw error
   }
   return 'accepted'
@@ -185,7 +186,7 @@ describe('the settings of Temporal', () => {
       'must be a host with its port, such as temporal:7233',
     ]),
   ])('refuse the address %s: it %s', (TEMPORAL_ADDRESS, message) => {
-    const refusal = new ConfigError(`Configuration: TEMPORAL_ADDRESS ${message}. See docs/settings.md.`)
+    const refusal = new Refusal(`Configuration: TEMPORAL_ADDRESS ${message}. See docs/settings.md.`)
     expect(() => readTemporal(undefined, { TEMPORAL_ADDRESS })).toThrow(refusal)
   })
 

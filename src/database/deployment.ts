@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { defineEntity, p } from '@mikro-orm/core'
 import { sql as raw } from 'kysely'
+import { Refusal } from '../fail.ts'
 import { type Environment } from '../values.ts'
 import type { Sql } from './sql.ts'
 
@@ -19,8 +20,8 @@ export const Deployment = defineEntity({
 /** Epochs count seconds, the first one too, so that one that the record forgot is not given again. */
 const secondsSince2026 = raw<number>`extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00Z')::int`
 
-/** The database holds the record of the other environment; `message` is one line that says what to do. */
-export class OtherEnvironment extends Error {
+/** The database holds the record of the other environment. */
+export class OtherEnvironment extends Refusal {
   constructor(stored: Environment, asked: Environment) {
     super(
       `This database belongs to a ${stored} deployment, and ENVIRONMENT is ${asked}: point DATABASE_URL at the ${asked} database, or set ENVIRONMENT=${stored}.`,

@@ -3,9 +3,6 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
-/** The record cannot be used yet; `message` is one line that says what to do. */
-export class NotReady extends Error {}
-
 export const isDenied = (error: unknown) => codeOf(error) === '42501'
 
 /** Codes of a file that has no path any more, because it is open. */

@@ -1,28 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql as raw } from 'kysely'
 import type { Config } from '../config.ts'
-import { fail, failIfOtherEnvironment, reasonOf } from '../fail.ts'
+import { fail, reasonOf, Refusal } from '../fail.ts'
 import { lackingKeys, SealError } from '../seal.ts'
 import type { Environment } from '../values.ts'
-import { requireDeployment } from './deployment.ts'
-import { codeOf, isDatabaseAway, NotReady } from './errors.ts'
-import { otherSchema } from './schema.ts'
+import { OtherEnvironment, requireDeployment } from './deployment.ts'
+import { codeOf, isDatabaseAway } from './errors.ts'
+import { requireSchema } from './schema.ts'
 import { reachDatabase, type Sql } from './sql.ts'
 
 /**
  * The id of the deployment whose record this is.
  *
- * @throws {NotReady} while a migration is missing.
- * @throws {SealError} when an encryption key is missing.
- * @throws {OtherEnvironment} when the record is the other environment's.
+ * @throws {Refusal} while a migration is missing; a SealError when an encryption key is missing; OtherEnvironment when the
+ *   record is the other environment's.
  */
 export async function requireRecord(
   sql: Sql,
   environment: Environment,
   encryptionKeys: readonly Buffer[],
 ): Promise<string> {
-  const remedy = await otherSchema(sql)
-  if (remedy !== undefined) throw new NotReady(remedy)
+  await requireSchema(sql)
   const lacking = await lackingKeys(sql, encryptionKeys)
   if (lacking !== undefined) throw new SealError(lacking)
   return requireDeployment(sql, environment)
@@ -44,13 +42,16 @@ export async function requireOwnRecord(
     fail(
       'DATABASE_URL names an owner of the tables: in production, name the role referrals_service, and give the owner to npm run migrate in MIGRATION_DATABASE_URL. See “On several machines” in docs/run.md.',
     )
-  return requireRecord(sql, environment, keys).catch(failIfOtherEnvironment)
+  return requireRecord(sql, environment, keys).catch((error: unknown) => {
+    if (error instanceof OtherEnvironment) fail(error.message)
+    throw error
+  })
 }
 
 /** Why PostgreSQL or its record cannot be used, and what to do, in one line. */
 export function databaseRemedy(error: unknown): string {
   const reason = reasonOf(error) || codeOf(error)
-  if (error instanceof NotReady || error instanceof SealError) return reason
+  if (error instanceof Refusal) return reason
   return isDatabaseAway(error)
     ? `PostgreSQL does not answer: start it, or correct DATABASE_URL (${reason})`
     : `PostgreSQL cannot be used: ${reason}. Correct DATABASE_URL`

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { sql as raw } from 'kysely'
+import { Refusal } from '../fail.ts'
 import type { Environment } from '../values.ts'
 import { requireDeployment } from './deployment.ts'
 import { codeOf, isDenied } from './errors.ts'
@@ -16,15 +17,16 @@ async function exists(sql: Sql, table: string): Promise<boolean> {
 }
 
 /**
- * What to do if the database lacks a migration, in one line; `undefined` otherwise. One with more migrations is fine: in a
- * rolling deployment, processes keep working after the migration.
+ * One with more migrations is fine: in a rolling deployment, processes keep working after the migration.
+ *
+ * @throws {Refusal} if the database lacks a migration.
  */
-export async function otherSchema(sql: Sql): Promise<string | undefined> {
-  if (!(await exists(sql, 'mikro_orm_migrations'))) return OTHER
+export async function requireSchema(sql: Sql): Promise<void> {
+  if (!(await exists(sql, 'mikro_orm_migrations'))) throw new Refusal(OTHER)
   const { rows } = await raw<{ name: string }>`select name from mikro_orm_migrations`.execute(sql)
   const applied = new Set(rows.map(({ name }) => name))
   const needed = readdirSync(`${import.meta.dirname}/migrations`).map((file) => path.parse(file).name)
-  return needed.every((name) => applied.has(name)) ? undefined : OTHER
+  if (!needed.every((name) => applied.has(name))) throw new Refusal(OTHER)
 }
 
 /** A statement that changes a table waits for all that use it, and whatever comes after waits for that statement. */

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { isDatabaseAway, NotReady } from '../database/errors.ts'
-import { SealError } from '../seal.ts'
+import { isDatabaseAway } from '../database/errors.ts'
+import { Refusal } from '../fail.ts'
 import {
   ApiError,
   errorCatalogue,
@@ -86,7 +86,8 @@ export function answerFailures(app: FastifyInstance): void {
   })
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { status, headers, body } = toApiError(error, request)
-    if (hasRemedy(error)) request.log.error(leadFields(request), error.message)
+    // operators need its message, one line, and not where in the code it came from
+    if (error instanceof Refusal) request.log.error(leadFields(request), error.message)
     else if (status >= 500) request.log.error({ err: error, ...leadFields(request) }, 'request failed')
     if (status === 409 || status === 422) body.error.lead_id ??= request.leadId
     return reply.code(status).headers(headers).send(body)
@@ -117,14 +118,11 @@ function wrongMethod(method: string, allowed: string[]): ApiError {
   return new ApiError('METHOD_NOT_ALLOWED', message, { allow: allowed.toSorted().join(', ') })
 }
 
-/** Operators need its message, one line, and not where in the code it came from. */
-const hasRemedy = (error: Error): boolean => error instanceof SealError || error instanceof NotReady
-
 function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   // its sender left before the end of the body: nobody reads the answer
   if (error === request.raw.errored) return new ApiError('INVALID_PAYLOAD')
-  if (isDatabaseAway(error) || hasRemedy(error)) return unavailable()
+  if (isDatabaseAway(error) || error instanceof Refusal) return unavailable()
   // the files of /console send it for a path outside of them
   if (error.statusCode === 403) return unknownPath()
   const { statusCode: status = 500 } = error

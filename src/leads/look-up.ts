@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
 import { firstLine, table } from '../staff/answer.ts'
 import type { StaffContext } from '../staff/context.ts'
-import { Refusal } from '../staff/refusal.ts'
+import { Refusal } from '../fail.ts'
 import { formatTimestamp, LARGEST_ID } from '../values.ts'
 import { findLeadRecord, hashesOfEmail, type LeadRecord, leadsEnd } from './lead.ts'
 

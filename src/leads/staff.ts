@@ -7,7 +7,7 @@ import { table } from '../staff/answer.ts'
 import { leadArgument, matching, oneOf, partnerArgument } from '../staff/arguments.ts'
 import { MOST_COUNTED } from '../staff/attention.ts'
 import type { Run, StaffContext } from '../staff/context.ts'
-import { Refusal } from '../staff/refusal.ts'
+import { Refusal } from '../fail.ts'
 import { formatTimestamp, IDEMPOTENCY_KEY } from '../values.ts'
 import {
   type Borrower,

@@ -5,7 +5,7 @@ import { leadsWithoutNews } from '../leads/lead.ts'
 import { isValidKey } from '../partners/keys.ts'
 import { table } from './answer.ts'
 import type { Run, StaffContext } from './context.ts'
-import { failureOf } from './refusal.ts'
+import { failureLine } from './failure.ts'
 
 /** For cron: a row has entries. Exit code 1 means that the command itself failed. */
 const SOMETHING_WAITS = 3
@@ -101,7 +101,7 @@ async function failingWorkflows({ client, requireOwnNamespace, temporal }: Staff
     const { count } = await client.workflow.count(failing)
     return { ...row, entries: count, next: `in the Temporal Web UI: ${failing}` }
   } catch (error) {
-    const { message, reason } = failureOf(error, temporal.address)
-    return { ...row, entries: null, next: reason === 'error' ? 'see the alert WorkflowsFail' : message }
+    const why = failureLine(error, temporal.address)
+    return { ...row, entries: null, next: `see the alert WorkflowsFail (${why})` }
   }
 }

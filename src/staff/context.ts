@@ -1,15 +1,17 @@
 import { type AuditedAction, recordAudit } from '../audit.ts'
 import type { Config, TemporalSettings } from '../config.ts'
 import { remembered, requireDeployment } from '../database/deployment.ts'
+import { isDatabaseAway } from '../database/errors.ts'
 import { backgroundPatience, connect } from '../database/orm.ts'
 import { type Sql, sqlOf } from '../database/sql.ts'
+import { Refusal } from '../fail.ts'
 import { createResender } from '../deliveries/resends.ts'
 import { createEndpointStarter } from '../endpoints/endpoint-workflows.ts'
 import { createReferrals } from '../leads/referrals.ts'
 import { keyId, keysInUse, lackingKeys, remedyFor } from '../seal.ts'
+import { isTemporalAway } from '../temporal/away.ts'
 import { createTemporalClient } from '../temporal/client.ts'
 import type { Answer, Rows } from './answer.ts'
-import { failureOf, Refusal } from './refusal.ts'
 
 /** A transaction: what it writes and its audit row are committed together. */
 interface Change {
@@ -106,8 +108,7 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
         await end('done', detail)
         return result
       } catch (error) {
-        const { outcome, reason } = failureOf(error)
-        await end(outcome, { failure: reason })
+        await end(isTemporalAway(error) || isDatabaseAway(error) ? 'unknown' : 'failed')
         throw error
       }
     },

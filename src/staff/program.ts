@@ -1,19 +1,20 @@
 import { Command, CommanderError, type OutputConfiguration } from 'commander'
-import { ConfigError, readConfig, readTemporal } from '../config.ts'
-import { otherSchema } from '../database/schema.ts'
+import { readConfig, readTemporal } from '../config.ts'
+import { requireSchema } from '../database/schema.ts'
 import { addDeliveryCommands } from '../deliveries/staff.ts'
 import { addEndpointCommands } from '../endpoints/staff.ts'
 import { addLeadCommands, addMilestoneCommand } from '../leads/staff.ts'
 import { addKeyCommands, addPartnerCommands } from '../partners/staff.ts'
 import { addEncryptionCommands } from '../privacy/encryption.ts'
+import { Refusal } from '../fail.ts'
 import { addPrivacyCommands } from '../privacy/staff.ts'
 import { addWorkflowCommands } from '../temporal/staff.ts'
 import { NAME } from '../values.ts'
 import { matching } from './arguments.ts'
 import { addAttentionCommand } from './attention.ts'
 import { openContext, type Run } from './context.ts'
+import { failureLine } from './failure.ts'
 import { addRecordCommands } from './record-commands.ts'
-import { failureOf, Refusal } from './refusal.ts'
 
 /** What a room adds, in the order of the help. */
 const commands = [
@@ -95,8 +96,7 @@ export async function carryOut(args: readonly string[], terminal: Terminal): Pro
       if (name === undefined) throw new Refusal(WHO)
       const context = await openContext(config, temporal, name)
       try {
-        const remedy = await otherSchema(context.sql)
-        if (remedy !== undefined) throw new Refusal(remedy)
+        await requireSchema(context.sql)
         await context.deployment()
         const answer = await act(context, ...given)
         if ('rows' in answer) {
@@ -106,7 +106,7 @@ export async function carryOut(args: readonly string[], terminal: Terminal): Pro
         endWith(answer.exitCode ?? (answer.failed ? 1 : 0))
         await write(`${json ? JSON.stringify(answer.json, null, 2) : answer.text}\n`)
       } catch (error) {
-        fail(failureOf(error, context.temporal.address).message)
+        fail(failureLine(error, context.temporal.address))
       } finally {
         await context.close()
       }
@@ -117,7 +117,7 @@ export async function carryOut(args: readonly string[], terminal: Terminal): Pro
   } catch (error) {
     // commander has printed its line; help is an error with exit code 0
     if (error instanceof CommanderError) endWith(error.exitCode === 0 ? 0 : USAGE_ERROR)
-    else fail(error instanceof ConfigError ? error.message : failureOf(error).message)
+    else fail(failureLine(error))
   }
 }
 

@@ -1,5 +1,6 @@
 import { type Connection, isGrpcServiceError, type WorkflowClientInterceptor } from '@temporalio/client'
 import type { Logger } from 'pino'
+import { Refusal } from '../fail.ts'
 
 /** Under which name of the namespace's data its deployment is kept. */
 const OWNER = 'partner-referral-deployment'
@@ -8,8 +9,8 @@ const UNIMPLEMENTED = 12
 
 type Service = Pick<Connection['workflowService'], 'describeNamespace' | 'updateNamespace'>
 
-/** The namespace holds another deployment's workflows; `message` is one line that says what to do. */
-export class OtherDeployment extends Error {
+/** The namespace holds another deployment's workflows. */
+export class OtherDeployment extends Refusal {
   constructor(namespace: string, owner: string) {
     super(
       `Temporal’s namespace ${namespace} belongs to another deployment (${owner}): set TEMPORAL_NAMESPACE to one of this deployment’s own, or, if that deployment is gone, run npm run setup-temporal -- --take-over. For npm start, set DATABASE_URL to its database, or unset it, or begin anew with npm start -- --fresh.`,

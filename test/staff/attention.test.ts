@@ -38,7 +38,9 @@ describe('staff attention', () => {
       ['keys in use that end within 14 days', 0],
       ['open leads without news for a year', 0],
     ])
-    expect(text).toMatch(/^row .*\nworkflows whose task fails +unknown +- +- +Temporal does not answer/)
+    expect(text).toMatch(
+      /^row .*\nworkflows whose task fails +unknown +- +- +see the alert WorkflowsFail \(Temporal does not answer/,
+    )
     expect(rest).toEqual({})
   })
 

@@ -45,7 +45,7 @@ describe('the audit', () => {
     await expect(close(deaf, leadId, { reason: 'withdrew' })).rejects.toThrow('')
     expect(await lines('lead.close')).toEqual([
       { outcome: 'begun', began: null, detail: { reason: 'withdrew' } },
-      { outcome: 'unknown', began: 'begun', detail: { reason: 'withdrew', failure: 'temporal_away' } },
+      { outcome: 'unknown', began: 'begun', detail: { reason: 'withdrew' } },
     ])
   })
 

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { readConfig, readTemporal } from '../../src/config.ts'
 import { type StaffContext, openContext } from '../../src/staff/context.ts'
 import { carryOut as commandLine, staffProgram } from '../../src/staff/program.ts'
-import { failureOf } from '../../src/staff/refusal.ts'
+import { failureLine } from '../../src/staff/failure.ts'
 import { atEnd } from '../support/at-end.ts'
 import { preload } from '../support/processes.ts'
 
@@ -65,7 +65,7 @@ export async function carryOut(environment: Record<string, string>, commands: st
       if ('rows' in answer) for await (const row of answer.rows) JSON.stringify(row)
     })
     await program.parseAsync(command, { from: 'user' }).catch(async (error: unknown) => {
-      refusals.push(failureOf(error).message)
+      refusals.push(failureLine(error))
     })
   }
   return refusals
