@@ -7,7 +7,7 @@ import { createLeaseJudge, type MayTake } from '../src/deliveries/delivery.ts'
 import { finishAttempt, type Finished } from '../src/deliveries/finish-attempt.ts'
 import { createPlaces } from '../src/deliveries/places.ts'
 import { recordedAt } from '../src/leads/new-lead.ts'
-import type { Sent } from '../src/leads/referral-state.ts'
+import type { DeliveryFailure } from '../src/leads/referral-state.ts'
 import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
 import type { AttemptOutcome, SendWebhook } from '../src/webhooks/send.ts'
 import { signedHeaders } from '../src/webhooks/signature.ts'
@@ -17,6 +17,8 @@ export interface AttemptDependencies {
   sql: Sql
   send: SendWebhook
   startEndpoint: (partnerId: number) => Promise<unknown>
+  /** Tells the lead's workflow, for operators, that its webhook fails. Waits for nothing and never throws. */
+  tellFailure: (leadId: number, failure: DeliveryFailure) => void
   observe: Pick<WorkerObserver, 'attempted' | 'delivered' | 'noticed'>
   log: Pick<Logger, 'info' | 'warn'>
 }
@@ -95,23 +97,6 @@ export function createAttempts(
       (lease) =>
         judge(lease) && !underWay.has(keyOf(leadId, sequence)),
 
-    /**
-     * How a first attempt ended, if it has in time. It never rejects: what came of the attempt is in the record, and
-     * `deliverWebhook` continues from there.
-     */
-    async sent(making: Promise<Finished>, { leadId, sequence }: StartedAttempt): Promise<Sent> {
-      const toSent = ({ end, retry }: Finished): Sent => {
-        if (end === 'delivered') return { delivered: sequence }
-        return retry ? { failure: { sequence, failures: retry.failures, reason: retry.reason } } : {}
-      }
-      const sending = making.then(toSent, (err: unknown): Sent => {
-        const fields = { err, lead_id: leadId, ...workflowFields() }
-        dependencies.log.warn(fields, 'a first attempt failed; the lead’s workflow tries again')
-        return {}
-      })
-      return inTime(sending, {})
-    },
-
     /** Resolves once no request of this process for that webhook is under way. */
     async ended(leadId: number, sequence: number): Promise<void> {
       await underWay.get(keyOf(leadId, sequence))?.catch(() => {})
@@ -130,11 +115,11 @@ export function createAttempts(
  * @throws {ApplicationFailure} "again" when the process was frozen for so long that the lease may end before the request.
  */
 async function makeAttempt(
-  { sql, send, startEndpoint, observe, log }: AttemptDependencies,
+  { sql, send, startEndpoint, tellFailure, observe, log }: AttemptDependencies,
   started: StartedAttempt,
   answered: (outcome: AttemptOutcome) => void,
 ): Promise<Finished> {
-  const { eventId: id, partnerId, isRepeat, body, url, secrets, beganAt } = started
+  const { eventId: id, leadId, sequence, partnerId, isRepeat, body, url, secrets, beganAt } = started
   // another process may send by then
   if (performance.now() - beganAt > LEASE_MS - REQUEST_LIMIT_MS)
     throw again('the attempt began too late', 1000)
@@ -159,6 +144,10 @@ async function makeAttempt(
   tell(finished)
   if (finished.end === 'delivered' && !isRepeat)
     observe.delivered((Date.now() - recordedAt(id).getTime()) / 1000)
+  if (finished.retry) {
+    const { failures, reason } = finished.retry
+    tellFailure(leadId, { sequence, failures, reason })
+  }
   for (const notice of finished.notices) {
     observe.noticed({ ...notice, partnerId, eventId: id })
     // it sends the email, and probes an endpoint that was paused; the comparison starts it if this fails

@@ -15,15 +15,10 @@ import { webhookBody } from '../src/webhooks/body.ts'
 import { createSender } from '../src/webhooks/send.ts'
 import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
 import { advanceClockActivity } from './advance-clock.ts'
-import { createAttempts } from './attempts.ts'
+import { type AttemptDependencies, createAttempts } from './attempts.ts'
 import { certificationActivities } from './certify-endpoint.ts'
 import { compareWithRecordActivity } from './compare-with-record.ts'
-import {
-  deliverWebhookActivity,
-  probeEndpointActivity,
-  resendWebhookActivity,
-  type TellFailure,
-} from './deliver-webhook.ts'
+import { deliverWebhookActivity, probeEndpointActivity, resendWebhookActivity } from './deliver-webhook.ts'
 import { leadActivities } from './lead-record.ts'
 import { createMailer, fewAtATime, type Mail } from './mailer.ts'
 import { notifyActivity } from './notify.ts'
@@ -53,7 +48,7 @@ export function createActivities({ config, log, sql, client, deploymentId, refer
   const sender = createSender({ environment, allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK })
   const startEndpoint = createEndpointStarter(client)
   const base = { sql, environment, send: sender.send, startEndpoint, encryptionKeys, observe, log }
-  const attempts = createAttempts(base)
+  const attempts = createAttempts({ ...base, tellFailure: failureTeller(client, log) })
   const mailSettings = {
     environment,
     deployment: deploymentId,
@@ -74,7 +69,6 @@ export function createActivities({ config, log, sql, client, deploymentId, refer
     onboardingMails,
     mailer: { ...mailer, send: (mail: Mail) => inPlace(() => mailer.send(mail)) },
     wakeLead: (leadId: number) => referrals.signal(leadId, wakeSignal),
-    tellFailure: failureTeller(client, log),
     webhookBody: webhookBody(environment),
     scoreProvider:
       scoresUrl === undefined ? mockScoreProvider : httpScoreProvider(scoresUrl, config.SCORE_PROVIDER_TOKEN),
@@ -116,7 +110,7 @@ export function createActivities({ config, log, sql, client, deploymentId, refer
   }
 }
 
-function failureTeller(client: Client, log: Logger): TellFailure {
+function failureTeller(client: Client, log: Logger): AttemptDependencies['tellFailure'] {
   return (leadId, failure) => {
     const telling = client.workflow.getHandle(referralId(leadId)).signal(deliveryFailedSignal, failure)
     telling.catch((error: unknown) =>

@@ -16,7 +16,7 @@ export interface RecordingDependencies {
   environment: Environment
   attempts: Attempts
   observe: Pick<WorkerObserver, 'recorded'>
-  log: Pick<Logger, 'info'>
+  log: Pick<Logger, 'info' | 'warn'>
 }
 
 /**
@@ -42,7 +42,18 @@ export function recordMilestonesActivity(dependencies: RecordingDependencies) {
       if (attempt === undefined) return record()
       const { begun: recorded, making } = attempt
       if (recorded?.started === undefined || making === undefined) return recorded
-      return { recording: { ...recorded.recording, ...(await attempts.sent(making, recorded.started)) } }
+      const { sequence } = recorded.started
+      // what came of it is in the record, and `deliverWebhook` goes on from there
+      const sending = making.then(
+        ({ end }) => end === 'delivered',
+        (err: unknown) => {
+          const facts = { err, lead_id: leadId, ...workflowFields() }
+          log.warn(facts, 'a first attempt failed; the lead’s workflow tries again')
+          return false
+        },
+      )
+      if (!(await attempts.inTime(sending, false))) return recorded
+      return { recording: { ...recorded.recording, delivered: sequence } }
     }
     const recorded = await (settled ? recordAndSend(settled) : record())
     if (recorded === undefined) throw otherLead()

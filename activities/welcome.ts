@@ -1,65 +1,50 @@
 import { ApplicationFailure } from '@temporalio/common'
 import type { Logger } from 'pino'
 import type { Sql } from '../src/database/sql.ts'
-import { beginAttempt } from '../src/deliveries/begin-attempt.ts'
 import { claimOnboardingMail, noteOnboardingMail, onboardingRecipient } from '../src/leads/onboarding-mail.ts'
-import type { Sent } from '../src/leads/referral-state.ts'
 import type { ScenarioName } from '../src/sandbox/scenarios.ts'
 import { DAY_MS } from '../src/values.ts'
 import { again, retryFor } from './activity-context.ts'
-import type { Attempts } from './attempts.ts'
+import { createDeliver, type DeliveryDependencies } from './deliver-webhook.ts'
 import { type Letterhead, welcomeText } from './mail-texts.ts'
 import { fewAtATime, type Mailer, mailFields } from './mailer.ts'
 
-export interface Welcome extends Sent {
+/** What was done in time. */
+export interface Welcome {
+  delivered: boolean
   mailed: boolean
   /** What the lead plays, in a sandbox. */
   scenario?: ScenarioName
 }
 
-interface Dependencies {
-  sql: Sql
-  encryptionKeys: readonly Buffer[]
-  attempts: Attempts
+interface Dependencies extends DeliveryDependencies {
   onboardingMails: OnboardingMails
   /** The scenario that a lead's address names; absent outside a sandbox. */
   scenarioOf?: (leadId: number) => Promise<ScenarioName | undefined>
 }
 
 /** Begins a lead's life: its first webhook to the partner, and the mail to the borrower. */
-export function welcomeActivities({
-  sql,
-  encryptionKeys,
-  attempts,
-  onboardingMails,
-  scenarioOf,
-}: Dependencies) {
-  /** Makes the first attempt at a lead's first webhook, if it can be made now. */
-  async function sendFirst(leadId: number, partnerId: number): Promise<Sent> {
-    const first = { leadId, sequence: 1, trigger: 'scheduled' as const }
-    const attempt = await attempts.begin(partnerId, () =>
-      beginAttempt(sql, first, encryptionKeys, attempts.mayTake(leadId, 1)),
-    )
-    if (attempt === undefined) return {}
-    const { begun, making } = attempt
-    if (begun.kind === 'send' && making !== undefined) return attempts.sent(making, begun.started)
-    return begun.kind === 'settled' && begun.state !== 'pending' ? { delivered: 1 } : {}
-  }
-
+export function welcomeActivities({ onboardingMails, scenarioOf, ...delivering }: Dependencies) {
+  const { attempts } = delivering
+  const deliver = createDeliver(delivering)
   return {
     /**
      * Tries both at once, and waits a second at most. What has not succeeded by then is left to `deliverWebhook` and
      * `sendOnboardingEmail`, which try for longer.
      */
     welcome: async (leadId: number, partnerId: number): Promise<Welcome> => {
-      const mailing = onboardingMails.send(leadId).then(
-        () => true,
-        () => false,
-      )
-      const sending = sendFirst(leadId, partnerId).catch(() => ({}))
-      const [sent, mailed] = await Promise.all([sending, attempts.inTime(mailing, false)])
+      const inTime = (work: Promise<boolean>) =>
+        attempts.inTime(
+          work.catch(() => false),
+          false,
+        )
+      const sending = deliver(partnerId, { leadId, sequence: 1, trigger: 'scheduled' })
+      const [delivered, mailed] = await Promise.all([
+        inTime(sending.then((outcome) => outcome !== 'held')),
+        inTime(onboardingMails.send(leadId).then(() => true)),
+      ])
       const scenario = await scenarioOf?.(leadId)
-      return { ...sent, mailed, ...(scenario && { scenario }) }
+      return { delivered, mailed, ...(scenario && { scenario }) }
     },
 
     sendOnboardingEmail: async (leadId: number) => onboardingMails.send(leadId),

@@ -1,5 +1,4 @@
 import { CancellationScope, condition } from '@temporalio/workflow'
-import type { Sent } from '../src/leads/referral-state.ts'
 import { deliverWebhook, gaveUp, requestAttempt, sendOnboardingEmail, welcomeLead } from './activities.ts'
 import { type Journey, note } from './journey.ts'
 import { publish } from './operator-view.ts'
@@ -20,7 +19,7 @@ export async function welcome(journey: Journey): Promise<void> {
     try {
       const summary = 'send webhook 1, lead_received, and the onboarding email'
       const answer = await welcomeLead.executeWithOptions({ summary }, [leadId, partnerId])
-      applySent(journey, answer)
+      if (answer.delivered) settleBefore(journey, 2)
       journey.mailed = answer.mailed
       // once: a lead that has begun to play it has more than its first milestone
       if (answer.scenario !== undefined && seen.length === 1)
@@ -54,10 +53,10 @@ export function hasOpenWebhook({ state, phases, recordChanged }: Journey): boole
 export async function deliverNext(journey: Journey): Promise<void> {
   const { state, phases, wakes } = journey
   const { leadId, last, next } = state
-  if (journey.asked) {
+  if (journey.sendNow) {
     const summary = `ask for webhook ${next} to be tried now`
     await requestAttempt.executeWithOptions({ summary }, [leadId, next])
-    journey.asked = false
+    journey.sendNow = false
   }
   const answer = await send(journey)
   if (answer.outcome === 'given_up')
@@ -73,13 +72,13 @@ export async function deliverNext(journey: Journey): Promise<void> {
 
 async function send(journey: Journey) {
   const { state, phases } = journey
-  const { leadId, next } = state
+  const { leadId, partnerId, next } = state
   const summary = `send webhook ${next}`
   journey.sending = new CancellationScope()
   phases.webhooks = 'sending'
   try {
     return await journey.sending.run(() =>
-      deliverWebhook.executeWithOptions({ summary }, [leadId, next, 'scheduled']),
+      deliverWebhook.executeWithOptions({ summary }, [leadId, partnerId, next]),
     )
   } finally {
     journey.sending = undefined
@@ -87,14 +86,8 @@ async function send(journey: Journey) {
   }
 }
 
-/** Applies the end of a first attempt. */
-export function applySent(journey: Journey, { delivered, failure }: Sent): void {
-  if (delivered !== undefined) settleBefore(journey, delivered + 1)
-  if (failure?.sequence === journey.state.next) journey.state.failure = failure
-}
-
 /** Makes `next` the first open webhook. */
-function settleBefore({ state }: Journey, next: number): void {
+export function settleBefore({ state }: Journey, next: number): void {
   state.next = Math.max(state.next, next)
   if (state.failure !== null && state.failure.sequence < state.next) state.failure = null
 }

@@ -60,7 +60,7 @@ function handlersOf(journey: Journey): SignalHandlers {
     handlers.set(name, [describeMilestone(name), (argument) => void receive(journey, name, argument)])
   const sendNow = () => {
     if (journey.state.next > journey.state.last) return
-    journey.asked = true
+    journey.sendNow = true
     wake(journey)
   }
   const showFailure = (argument: unknown) => {

@@ -40,7 +40,7 @@ const nothingCarried = () => ({
   closeReason: null as AnyCloseReason | 'not in the record' | null,
   notes: [] as Note[],
   /** An operator wants the open webhook to be tried now. */
-  asked: false,
+  sendNow: false,
   /** The record has changed, and is to be read again. */
   recordChanged: false,
   scenario: null as PlayedScenario | null,

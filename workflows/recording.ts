@@ -6,7 +6,7 @@ import {
   type SettledUpTo,
 } from '../src/leads/referral-state.ts'
 import { recordMilestones } from './activities.ts'
-import { applySent } from './deliveries.ts'
+import { settleBefore } from './deliveries.ts'
 import { isMakingWay, type Journey, note } from './journey.ts'
 
 const BATCH = 64
@@ -69,7 +69,7 @@ export function applyRecording(
   state.lastEventAt = Math.max(state.lastEventAt, recording.lastEventAt)
   if (!state.seen.includes(recording.status)) state.seen.push(recording.status)
   if (recording.closed) journey.phases.lead = 'closed'
-  applySent(journey, recording)
+  if (recording.delivered !== undefined) settleBefore(journey, recording.delivered + 1)
 }
 
 const refusals = {

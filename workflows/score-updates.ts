@@ -47,9 +47,9 @@ async function score(
     scheduleToCloseTimeout: Math.min(limitMs, SCORE_PERIOD_MS),
     summary: `ask for the scores of update ${period} and record it`,
   }
-  const asked = { period, dedupeKey: item.dedupeKey, settled: settledUpTo(journey) }
+  const update = { period, dedupeKey: item.dedupeKey, settled: settledUpTo(journey) }
   try {
-    const recording = await recordScoreUpdate.executeWithOptions(options, [leadId, asked])
+    const recording = await recordScoreUpdate.executeWithOptions(options, [leadId, update])
     applyRecording(journey, recording, [item])
     return true
   } catch (error) {

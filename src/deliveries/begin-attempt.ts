@@ -14,7 +14,7 @@ export type Begun =
   | { kind: 'unreadable'; partnerId: number; reason: string }
   | { kind: 'missing' }
 
-interface Wanted {
+export interface Wanted {
   leadId: number
   sequence: number
   trigger: AttemptTrigger

@@ -68,7 +68,7 @@ async function ask(sql: Sql, eventId: string): Promise<DeliveryState | undefined
 export async function nextAsked(sql: Sql, partnerId: number) {
   return sql
     .selectFrom('deliveries')
-    .select(['lead_id as leadId', 'sequence', 'asked'])
+    .select(['lead_id as leadId', 'sequence', 'asked as trigger'])
     .where('partner_id', '=', partnerId)
     .where('asked', 'is not', null)
     .where('state', '<>', 'pending')
@@ -76,7 +76,7 @@ export async function nextAsked(sql: Sql, partnerId: number) {
     .orderBy('lead_id')
     .orderBy('sequence')
     .limit(1)
-    .$narrowType<{ asked: Asked }>()
+    .$narrowType<{ trigger: Asked }>()
     .executeTakeFirst()
 }
 

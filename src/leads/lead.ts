@@ -144,12 +144,6 @@ export async function findLeadRecord(sql: Sql, leadId: number, partnerId?: numbe
 
 export type LeadRecord = NonNullable<Awaited<ReturnType<typeof findLeadRecord>>>
 
-/** A lead's partner; `undefined` if there is no such lead. */
-export async function partnerOf(sql: Sql, leadId: number): Promise<number | undefined> {
-  const lead = sql.selectFrom('leads').select('partner_id').where('id', '=', leadId)
-  return (await lead.executeTakeFirst())?.partner_id
-}
-
 /** After how many days without an event, by the lead's own clock, somebody should ask about an open lead. */
 export const NEWS_WITHIN_DAYS = 365
 

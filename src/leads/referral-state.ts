@@ -118,16 +118,11 @@ export interface SettledUpTo {
   after: number
 }
 
-/** How a first attempt ended; neither: it was not made, or has not ended yet. */
-export interface Sent {
-  /** The sequence of the webhook that is delivered. */
-  delivered?: number
-  failure?: DeliveryFailure
-}
-
 /** What a recording answers: outcomes in the items' order, and where the lead stands after it. */
-export interface Recording extends Sent {
+export interface Recording {
   outcomes: RecordedItem[]
+  /** The sequence of the webhook that was sent with it and delivered; absent if it is to be sent yet. */
+  delivered?: number
   status: MilestoneName
   anchor: number | null
   endsAt: number | null

@@ -1,9 +1,11 @@
 import { createAttempts } from '../../activities/attempts.ts'
-import { deliverWebhookActivity } from '../../activities/deliver-webhook.ts'
+import { createDeliver, deliverWebhookActivity } from '../../activities/deliver-webhook.ts'
 import { recordMilestonesActivity } from '../../activities/record-milestones.ts'
 import type { Mailer } from '../../activities/mailer.ts'
 import { recordScoreUpdateActivity, type ScoreProvider } from '../../activities/record-score-update.ts'
 import { welcomeActivities } from '../../activities/welcome.ts'
+import type { AttemptTrigger } from '../../src/deliveries/delivery-states.ts'
+import type { DeliveryFailure } from '../../src/leads/referral-state.ts'
 import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
 import { insertLead } from './insert-lead.ts'
 import { webhookBody } from '../../src/webhooks/body.ts'
@@ -39,12 +41,21 @@ export async function prepareDelivering() {
   const toBody = webhookBody('sandbox')
   /** As the activities of one process. */
   const startProcess = (options: Parameters<typeof createAttempts>[1] = {}) => {
-    const attempting = { sql, send, startEndpoint: async () => {}, encryptionKeys: testKeys, observe, log }
-    const attempts = createAttempts(attempting, options)
-    const given = { ...attempting, attempts, webhookBody: toBody, environment: 'sandbox' as const }
+    const told: DeliveryFailure[] = []
+    const tellFailure = (_: number, failure: DeliveryFailure) => void told.push(failure)
+    const base = { sql, send, startEndpoint: async () => {}, encryptionKeys: testKeys, observe, log }
+    const attempts = createAttempts({ ...base, tellFailure }, options)
+    const given = { ...base, attempts, webhookBody: toBody, environment: 'sandbox' as const }
+    const [inSchedule, beside] = [deliverWebhookActivity(given), createDeliver(given)]
+    const deliver = async (leadId: number, sequence: number, trigger: AttemptTrigger) =>
+      trigger === 'scheduled'
+        ? inSchedule(leadId, partnerId, sequence)
+        : { outcome: await beside(partnerId, { leadId, sequence, trigger }) }
     return {
       attempts,
-      deliver: deliverWebhookActivity({ ...given, tellFailure: () => {} }),
+      /** Of which failures the leads' workflows are told. */
+      told,
+      deliver,
       record: recordMilestonesActivity(given),
       score: (scoreProvider: ScoreProvider) => recordScoreUpdateActivity({ ...given, scoreProvider }),
       welcome: (mailer: Mailer) => {
