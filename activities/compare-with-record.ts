@@ -1,7 +1,10 @@
 import { cancellationSignal } from '@temporalio/activity'
+import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { Sql } from '../src/database/sql.ts'
 import { endpointsAtWork } from '../src/endpoints/endpoint-review.ts'
+import { compareLeads } from '../src/leads/comparison.ts'
+import type { Referrals } from '../src/leads/referrals.ts'
 import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
 import { forEachInFlight } from '../src/temporal/in-flight.ts'
 import { endpointWorkflowId, referralId } from '../src/temporal/names.ts'
@@ -23,12 +26,8 @@ export interface Comparison {
 
 interface Dependencies {
   sql: Sql
-  /** Those that ended a while ago or are overdue, or all. */
-  compareLeads: (which: { endedSince: number | undefined; signal: AbortSignal }) => Promise<{
-    started: number[]
-    refreshed: number[]
-    failed: { item: number; error: unknown }[]
-  }>
+  client: Client
+  referrals: Referrals
   startEndpoint: (partnerId: number) => Promise<unknown>
   observe: Pick<WorkerObserver, 'scheduleEnded'>
   log: Pick<Logger, 'error' | 'warn'>
@@ -39,18 +38,19 @@ interface Dependencies {
  * that have something to do, and wakes leads whose webhook is overdue. From `allAt` on, and after a restore, it compares all
  * open leads. A repeat, or another one at the same time, changes nothing.
  */
-export function compareWithRecordActivity({ sql, startEndpoint, compareLeads, observe, log }: Dependencies) {
+export function compareWithRecordActivity({ startEndpoint, observe, log, ...comparing }: Dependencies) {
   return (allAt: number): Promise<Comparison> =>
     whileBeating(async () => {
       const began = Date.now()
       const signal = cancellationSignal()
-      const endpoints = await forEachInFlight(await endpointsAtWork(sql), startEndpoint)
+      const endpoints = await forEachInFlight(await endpointsAtWork(comparing.sql), startEndpoint)
       for (const { item: id, error: err } of endpoints) {
         const facts = { err, partner_id: id, workflow_id: endpointWorkflowId(id) }
         log.error(facts, 'cannot start an endpoint’s workflow')
       }
       const all = began >= allAt
-      const leads = await compareLeads({ endedSince: all ? undefined : began - LOOK_BACK_MS, signal })
+      const endedSince = all ? undefined : began - LOOK_BACK_MS
+      const leads = await compareLeads(comparing, { endedSince, signal })
       for (const { item: leadId, error: err } of leads.failed) {
         const facts = { err, lead_id: leadId, workflow_id: referralId(leadId) }
         log.error(facts, 'cannot repair a lead’s workflow from the record')

@@ -5,7 +5,6 @@ import type { Sql } from '../src/database/sql.ts'
 import { requestAttempt } from '../src/deliveries/resends.ts'
 import { reviewEndpoint } from '../src/endpoints/endpoint-review.ts'
 import { createEndpointStarter } from '../src/endpoints/endpoint-workflows.ts'
-import { compareLeads } from '../src/leads/comparison.ts'
 import type { Referrals } from '../src/leads/referrals.ts'
 import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
 import { scenarioOfLead } from '../src/sandbox/lead-time.ts'
@@ -20,7 +19,7 @@ import { certificationActivities } from './certify-endpoint.ts'
 import { compareWithRecordActivity } from './compare-with-record.ts'
 import { deliverWebhookActivity, probeEndpointActivity, resendWebhookActivity } from './deliver-webhook.ts'
 import { leadActivities } from './lead-record.ts'
-import { createMailer, fewAtATime, type Mail } from './mailer.ts'
+import { createMailer } from './mailer.ts'
 import { notifyActivity } from './notify.ts'
 import { recordMilestonesActivity } from './record-milestones.ts'
 import { httpScoreProvider, mockScoreProvider, recordScoreUpdateActivity } from './record-score-update.ts'
@@ -56,24 +55,22 @@ export function createActivities({ config, log, sql, client, deploymentId, refer
     isCatcher: config.SMTP_CATCHER,
     from: config.MAIL_FROM,
     allowDomains: config.MAIL_ALLOW_DOMAINS,
+    mostAtATime: ACTIVITIES / 10,
   }
   const mailer = createMailer(mailSettings, { observe, log })
-  const mostAtATime = ACTIVITIES / 10
   const letterhead = { replyTo: config.MAIL_REPLY_TO, footer: config.MAIL_FOOTER }
-  const onboardingMails = createOnboardingMails({ ...base, mailer, letterhead, mostAtATime })
-  // those to borrowers have places of their own
-  const inPlace = fewAtATime(mostAtATime)
+  const onboardingMails = createOnboardingMails({ ...base, mailer, letterhead })
   const given = {
     ...base,
     attempts,
     onboardingMails,
-    mailer: { ...mailer, send: (mail: Mail) => inPlace(() => mailer.send(mail)) },
+    mailer,
     wakeLead: (leadId: number) => referrals.signal(leadId, wakeSignal),
     webhookBody: webhookBody(environment),
     scoreProvider:
       scoresUrl === undefined ? mockScoreProvider : httpScoreProvider(scoresUrl, config.SCORE_PROVIDER_TOKEN),
-    compareLeads: (which: Parameters<typeof compareLeads>[1]) =>
-      compareLeads({ client, sql, referrals }, which),
+    client,
+    referrals,
     ...(environment === 'sandbox' && {
       scenarioOf: (leadId: number) => scenarioOfLead(sql, leadId, encryptionKeys),
     }),

@@ -17,14 +17,7 @@ export interface Mail {
   about: { partner_id: number; lead_id?: number; request_id?: string }
 }
 
-export interface Mailer {
-  /** The Message-ID of what has this id here: no other deployment uses it, though mails of both come to the same people. */
-  messageId: (id: string) => string
-  /** Whether mails to an address leave this service at all. */
-  mayMail: (address: string) => boolean
-  /** @throws {ApplicationFailure} without the address: a mail server quotes it, and Temporal keeps errors. */
-  send: (mail: Mail) => Promise<'sent' | 'not_allowed'>
-}
+export type Mailer = ReturnType<typeof createMailer>
 
 interface MailSettings {
   environment: Environment
@@ -35,7 +28,11 @@ interface MailSettings {
   isCatcher: boolean
   from: string
   allowDomains: readonly string[]
+  /** How many mails are sent at a time: a mail server that hangs leaves places to activities that need none. */
+  mostAtATime: number
 }
+
+const AGAIN_MS = 20_000
 
 /**
  * Sends over SMTP, with a count and a line in the log for each mail. A sandbox sends only to a catcher, or to `allowDomains`
@@ -44,8 +41,8 @@ interface MailSettings {
 export function createMailer(
   settings: MailSettings,
   { observe, log }: { observe: Pick<WorkerObserver, 'mailed'>; log: Pick<Logger, 'info'> },
-): Mailer {
-  const { environment, deployment, smtpUrl, isCatcher, from, allowDomains } = settings
+) {
+  const { environment, deployment, smtpUrl, isCatcher, from, allowDomains, mostAtATime } = settings
   const transport =
     smtpUrl === undefined
       ? undefined
@@ -54,11 +51,29 @@ export function createMailer(
     allowDomains.some((domain) => domain === '*' || address.toLowerCase().endsWith(`@${domain}`))
   const mayMail = (address: string) =>
     transport !== undefined && (environment === 'production' || isCatcher || isNamed(address))
+  let running = 0
   return {
+    /** Whether mails to an address leave this service at all. */
     mayMail,
+
+    /** The Message-ID of what has this id here: no other deployment uses it, though mails of both come to the same people. */
     // enough to tell deployments apart, and short: longer lines are folded, which not every mail system undoes
-    messageId: (id) => `<${id}@${deployment.slice(0, 8)}.partner-referral-service>`,
-    async send({ to: address, about, ...content }) {
+    messageId: (id: string) => `<${id}@${deployment.slice(0, 8)}.partner-referral-service>`,
+
+    /** Does what sends a mail, if there is a place for it, and otherwise has it tried again, spread out. */
+    async inPlace<Result>(work: () => Promise<Result>): Promise<Result> {
+      if (running >= mostAtATime)
+        throw again('as many mails as may be are under way', AGAIN_MS * (1 + Math.random()))
+      running += 1
+      try {
+        return await work()
+      } finally {
+        running -= 1
+      }
+    },
+
+    /** @throws {ApplicationFailure} without the address: a mail server quotes it, and Temporal keeps errors. */
+    async send({ to: address, about, ...content }: Mail): Promise<'sent' | 'not_allowed'> {
       const began = performance.now()
       const tell = (outcome: 'sent' | 'failed' | 'not_allowed', reason?: string) => {
         observe.mailed(outcome === 'failed' ? 'refused' : outcome)
@@ -104,23 +119,4 @@ interface SmtpError extends Error {
 function reasonOf({ responseCode, code = 'unknown reason', command, message }: SmtpError): string {
   if (responseCode !== undefined) return String(responseCode)
   return command === 'CONN' ? `${code} (${message.slice(0, 200)})` : code
-}
-
-const AGAIN_MS = 20_000
-
-/**
- * Runs so many at a time, and has the rest tried again, spread out: a mail server that takes connections and does not answer
- * leaves places to everything else.
- */
-export function fewAtATime(most: number) {
-  let running = 0
-  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (running >= most) throw again('as many mails as may be are under way', AGAIN_MS * (1 + Math.random()))
-    running += 1
-    try {
-      return await work()
-    } finally {
-      running -= 1
-    }
-  }
 }

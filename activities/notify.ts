@@ -33,7 +33,7 @@ export function notifyActivity({ sql, mailer, staffEmail, log }: Dependencies) {
     const to = recipient === 'staff' ? staffEmail : facts.contact_email
     const about = { partner_id: partnerId }
     const mail = { ...describeNotice(notice, facts), messageId: mailer.messageId(`notice-${id}`), about }
-    const outcome = to ? await mailer.send({ to, ...mail }) : 'no_address'
+    const outcome = to ? await mailer.inPlace(() => mailer.send({ to, ...mail })) : 'no_address'
     await markSent(sql, id)
     log.warn({ notice: kind, ...about, event_id: eventId, recipient, outcome }, mail.subject)
   }

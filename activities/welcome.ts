@@ -1,13 +1,11 @@
-import { ApplicationFailure } from '@temporalio/common'
 import type { Logger } from 'pino'
 import type { Sql } from '../src/database/sql.ts'
 import { claimOnboardingMail, noteOnboardingMail, onboardingRecipient } from '../src/leads/onboarding-mail.ts'
 import type { ScenarioName } from '../src/sandbox/scenarios.ts'
-import { DAY_MS } from '../src/values.ts'
 import { again, retryFor } from './activity-context.ts'
 import { createDeliver, type DeliveryDependencies } from './deliver-webhook.ts'
 import { type Letterhead, welcomeText } from './mail-texts.ts'
-import { fewAtATime, type Mailer, mailFields } from './mailer.ts'
+import { type Mailer, mailFields } from './mailer.ts'
 
 /** What was done in time. */
 export interface Welcome {
@@ -40,7 +38,7 @@ export function welcomeActivities({ onboardingMails, scenarioOf, ...delivering }
         )
       const sending = deliver(partnerId, { leadId, sequence: 1, trigger: 'scheduled' })
       const [delivered, mailed] = await Promise.all([
-        inTime(sending.then((outcome) => outcome !== 'held')),
+        inTime(sending.then((outcome) => outcome === 'delivered')),
         inTime(onboardingMails.send(leadId).then(() => true)),
       ])
       const scenario = await scenarioOf?.(leadId)
@@ -53,8 +51,6 @@ export function welcomeActivities({ onboardingMails, scenarioOf, ...delivering }
 
 /** When to look again at a mail that another sender has under way, which takes a second or two. */
 const LOOK_AGAIN_MS = 10_000
-/** After this long, a mail that cannot be sent is stale. */
-const STALE_MS = 7 * DAY_MS
 /** How long to try to write down that a mail was sent. */
 const WRITE_MS = 20_000
 
@@ -62,8 +58,6 @@ interface MailDependencies {
   sql: Sql
   mailer: Mailer
   letterhead: Letterhead
-  /** How many are sent at a time: a mail server that hangs must not take all places for activities. */
-  mostAtATime: number
   encryptionKeys: readonly Buffer[]
   log: Pick<Logger, 'info'>
 }
@@ -74,14 +68,13 @@ export type OnboardingMails = ReturnType<typeof createOnboardingMails>
 
 /** The mails that welcome borrowers. A process makes this once: it knows which are under way. */
 export function createOnboardingMails(dependencies: MailDependencies) {
-  const { sql, mailer, letterhead, mostAtATime, encryptionKeys, log } = dependencies
-  const inPlace = fewAtATime(mostAtATime)
+  const { sql, mailer, letterhead, encryptionKeys, log } = dependencies
   const underWay = new Set<Promise<unknown>>()
 
   async function claimAndSend(leadId: number): Promise<Outcome> {
     const recipient = await onboardingRecipient(sql, leadId, encryptionKeys)
     if (recipient === undefined) return 'already_sent'
-    const { partner_id: partnerId, request_id: requestId, email, created_at: createdAt } = recipient
+    const { partner_id: partnerId, request_id: requestId, email } = recipient
     const mail = {
       ...welcomeText(recipient, letterhead),
       to: email,
@@ -99,7 +92,7 @@ export function createOnboardingMails(dependencies: MailDependencies) {
     const outcome = await mailer.send(mail).catch(async (error: unknown) => {
       // unless it is written, the claim runs out
       await noteOnboardingMail(sql, leadId, 'failed').catch(() => {})
-      throw Date.now() - createdAt.getTime() > STALE_MS ? givenUp(error) : error
+      throw error
     })
     // the server has it: nobody else may send it because PostgreSQL was away for a moment
     await retryFor(() => noteOnboardingMail(sql, leadId, 'sent'), WRITE_MS)
@@ -115,7 +108,7 @@ export function createOnboardingMails(dependencies: MailDependencies) {
      * that is written: nobody can know then whether it was sent.
      */
     send: async (leadId: number): Promise<Outcome> => {
-      const sending = inPlace(() => claimAndSend(leadId))
+      const sending = mailer.inPlace(() => claimAndSend(leadId))
       underWay.add(sending)
       return sending.finally(() => underWay.delete(sending))
     },
@@ -126,10 +119,3 @@ export function createOnboardingMails(dependencies: MailDependencies) {
     },
   }
 }
-
-const givenUp = (cause: unknown) =>
-  ApplicationFailure.create({
-    message: `given up after 7 days: ${(cause as Error).message}`,
-    type: 'MailRefused',
-    nonRetryable: true,
-  })

@@ -48,9 +48,12 @@ export const {
   welcome: welcomeLead,
 } = lasting(tries('10 seconds', '1 second', '30 seconds'))
 
-/** Without a limit of time: the activity itself gives the email up after seven days. */
+/** A mail server may be away for days; then an email is stale. */
+const STALE_AFTER = '7 days'
+
 export const { sendOnboardingEmail } = lasting({
   ...tries('2 minutes', '10 seconds', '1 hour'),
+  scheduleToCloseTimeout: STALE_AFTER,
   summary: 'onboarding email to the borrower',
 })
 
@@ -81,10 +84,10 @@ export const { compareWithRecord, removeOld } = interruptible({
   heartbeatTimeout: '1 minute',
 })
 
-/** A mail server may be away for days; then the email is stale. Others of the partner's are sent with the next try. */
+/** Those that are refused do not stop the partner's others. */
 export const { notify } = interruptible({
   ...tries('2 minutes', '10 seconds', '10 minutes'),
-  scheduleToCloseTimeout: '7 days',
+  scheduleToCloseTimeout: STALE_AFTER,
 })
 
 /** Why an activity was refused because of its lead, not of itself; `undefined` for any other error. */

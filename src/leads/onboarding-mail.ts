@@ -25,7 +25,7 @@ export async function onboardingRecipient(sql: Sql, leadId: number, encryptionKe
   const found = await sql
     .selectFrom('leads')
     .innerJoin('partners', 'partners.id', 'leads.partner_id')
-    .select(['personal', 'leads.created_at', 'partner_id', 'partners.name as partner_name'])
+    .select(['personal', 'partner_id', 'partners.name as partner_name'])
     .select(leadRequest.as('request_id'))
     .where('leads.id', '=', leadId)
     .where(isWelcome)

@@ -15,6 +15,7 @@ export function mailerTo(smtpUrl: string | undefined, settings: Partial<Settings
     deployment: 'test',
     from: 'us@example.com',
     allowDomains: [],
+    mostAtATime: 10,
   } as const
   const told = { observe: { mailed: () => {} }, log }
   return createMailer({ ...sandbox, isCatcher: true, smtpUrl, ...settings }, told)
@@ -28,7 +29,6 @@ export function onboardingMailsOf(sql: Sql, mailer: Mailer, options: Partial<Opt
     sql,
     mailer,
     letterhead: {},
-    mostAtATime: 10,
     encryptionKeys: testKeys,
     log,
     ...options,
