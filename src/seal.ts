@@ -9,8 +9,6 @@ import {
   randomBytes,
 } from 'node:crypto'
 import { defineEntity, p } from '@mikro-orm/core'
-import { sql as raw } from 'kysely'
-import { instant } from './database/columns.ts'
 import { type Sql, takeLock } from './database/sql.ts'
 import { Refusal } from './fail.ts'
 
@@ -130,15 +128,13 @@ function mailboxOf(address: string): string {
   return `${user.replaceAll('.', '')}@gmail.com`
 }
 
-/** A key of ENCRYPTION_KEY under which values are or were sealed; it isn't the key itself. */
+/** A key of ENCRYPTION_KEY under which values may be sealed; it isn't the key itself. */
 export const EncryptionKey = defineEntity({
   name: 'EncryptionKey',
   tableName: 'encryption_keys',
   properties: {
     /** As in the values: the first eight digits of the key's SHA-256. */
     id: p.text().primary(),
-    /** Since when no value is under it. */
-    retiredAt: instant().nullable(),
   },
 })
 
@@ -170,26 +166,17 @@ export function remedyFor(inUse: readonly string[], keys: readonly Buffer[]): st
 
 /** Keys under which values may be sealed. */
 export async function keysInUse(sql: Sql): Promise<string[]> {
-  const rows = await sql.selectFrom('encryption_keys').select('id').where('retired_at', 'is', null).execute()
+  const rows = await sql.selectFrom('encryption_keys').select('id').execute()
   return rows.map(({ id }) => id).toSorted()
 }
 
 /** Notes that values are sealed under this key from now on. */
 export async function noteKey(sql: Sql, id: string): Promise<void> {
-  await sql
-    .insertInto('encryption_keys')
-    .values({ id })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ retired_at: null }))
-    .execute()
+  const keys = sql.insertInto('encryption_keys').values({ id })
+  await keys.onConflict((conflict) => conflict.doNothing()).execute()
 }
 
 /** Processes start without these keys from now on. */
 export async function retireKeys(sql: Sql, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return
-  await sql
-    .updateTable('encryption_keys')
-    .set({ retired_at: raw<Date>`clock_timestamp()` })
-    .where('id', 'in', ids)
-    .where('retired_at', 'is', null)
-    .execute()
+  if (ids.length > 0) await sql.deleteFrom('encryption_keys').where('id', 'in', ids).execute()
 }

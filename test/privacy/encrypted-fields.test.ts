@@ -80,7 +80,7 @@ describe('an API whose ENCRYPTION_KEY lacks one under which data is stored', () 
       ),
     )
     expect(said[0]).not.toHaveProperty('err')
-    await api.sql.updateTable('encryption_keys').set({ retired_at: new Date() }).execute()
+    await api.sql.deleteFrom('encryption_keys').execute()
     expect((await partner.post('create-lead', borrower)).status).toBe(200)
   })
 })

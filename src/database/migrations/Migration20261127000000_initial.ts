@@ -250,8 +250,7 @@ create function current_epoch() returns int language sql stable as $$
 $$;
 
 create table encryption_keys (
-  id text primary key,
-  retired_at timestamptz
+  id text primary key
 );
 `
 
