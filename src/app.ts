@@ -6,7 +6,7 @@ import { certifyEndpoint } from './endpoints/certify-endpoint.ts'
 import { consolePage } from './console/page.ts'
 import { closeLead } from './leads/close-lead.ts'
 import { createLead } from './leads/create-lead.ts'
-import { eraseLead, type ErasureDependencies } from './privacy/erase-lead.ts'
+import { eraseLead } from './privacy/erase-lead.ts'
 import { exportLead } from './privacy/export-lead.ts'
 import { getDeliveries } from './deliveries/get-deliveries.ts'
 import { getEndpoint } from './endpoints/get-endpoint.ts'
@@ -46,7 +46,7 @@ import type { ObserveRequest } from './observe/process-metrics.ts'
 
 /** What the process gives the API: what its routes work with, and what its server needs. */
 export interface AppDependencies
-  extends ErasureDependencies, Pick<SandboxOptions, 'sandbox'>, Omit<RouteDependencies, 'webhookBody'> {
+  extends Pick<SandboxOptions, 'sandbox'>, Omit<RouteDependencies, 'webhookBody'> {
   /** Resolves once the database is migrated, can be decrypted and belongs to this deployment. Until then, nothing is served from it. */
   requireRecord: () => Promise<unknown>
   log: Logger

@@ -25,4 +25,6 @@ export interface RouteDependencies {
   /** Allows endpoints at loopback and private addresses. */
   allowPrivateNetwork: boolean
   resendWebhook: Resender['resend']
+  /** The file of the erasure log; absent in a sandbox without one. */
+  erasureLog: string | undefined
 }

@@ -20,12 +20,7 @@ import {
 import { auditName, formatTimestamp } from '../values.ts'
 import { eraseLeads } from './erase.ts'
 
-export interface ErasureDependencies {
-  /** The erasure log; absent in a sandbox without one. */
-  erasureLog: string | undefined
-}
-
-type Options = Pick<RouteDependencies, 'sql'> & ErasureDependencies
+type Options = Pick<RouteDependencies, 'sql' | 'erasureLog'>
 
 const leadHeld = ({ reason, reference }: Hold) => {
   const why = withReference(holdReasons[reason], reference)
