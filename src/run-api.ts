@@ -18,7 +18,7 @@ import { createReferrals } from './leads/referrals.ts'
 import { boundedStarts, STARTS_IN_FLIGHT } from './leads/sweep-starts.ts'
 import { startHealthServer } from './observe/health.ts'
 import { createApiMetrics, registerProcess } from './observe/process-metrics.ts'
-import { createSandbox } from './sandbox/routes.ts'
+import { createIsMoving } from './sandbox/ask-lead.ts'
 import { unreachable } from './temporal/away.ts'
 import { createTemporalClient, reachTemporal } from './temporal/client.ts'
 import { referralId } from './temporal/names.ts'
@@ -65,7 +65,11 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
       ),
     endpointRequests: { certify: startEndpoint, ping: createPing(client) },
     allowPrivateNetwork: config.WEBHOOK_ALLOW_PRIVATE_NETWORK,
-    sandbox: createSandbox(client, { referrals, sinkBase: sinkBaseOf(config, () => portOf(app)) }),
+    sandbox: {
+      referrals,
+      isMoving: createIsMoving(client),
+      sinkBase: sinkBaseOf(config, () => portOf(app)),
+    },
     rateLimit: config.RATE_LIMIT ?? (environment === 'production' ? 600 : 0),
     ...(tls && { tls }),
     ...(config.TRUST_PROXY !== undefined && { trustProxy: config.TRUST_PROXY }),

@@ -6,7 +6,6 @@ import { advanceClockUpdate } from '../../workflows/messages.ts'
 import type { Sql } from '../database/sql.ts'
 import { ApiError, invalidRequest, unknownLead } from '../http/errors.ts'
 import { integer, oneOf, ownLeadId, timestamp } from '../http/fields.ts'
-import type { LimitInFlight } from '../http/in-flight.ts'
 import { operation } from '../http/operation.ts'
 import {
   attemptNumber,
@@ -22,10 +21,9 @@ import {
   eventName,
 } from '../http/schemas.ts'
 import type { InHistory } from '../leads/event-payloads.ts'
-import { ownsLead } from '../leads/lead.ts'
 import { isUnanswered, refusalOf } from '../leads/referrals.ts'
 import { formatTimestamp, MINUTE_MS } from '../values.ts'
-import { askLead, tooManyAdvances } from './ask-lead.ts'
+import { askLead, type AskingOptions, requireOwnLead, tooManyAdvances } from './ask-lead.ts'
 import { exampleStanding, standing, standingOf } from './get-clock.ts'
 import {
   type ClockStand,
@@ -38,7 +36,6 @@ import {
   MOST_YEARS,
 } from './lead-clock.ts'
 import { clockOf } from './lead-time.ts'
-import type { SandboxDependencies } from './routes.ts'
 
 const body = strictBody(
   {
@@ -139,13 +136,8 @@ const schema = operation({
   ],
 })
 
-type Options = { sql: Sql; limitAdvances: LimitInFlight } & Pick<
-  SandboxDependencies,
-  'referrals' | 'isMoving'
->
-
 /** POST /sandbox/advance-clock: what months bring, now. */
-export const advanceClock: FastifyPluginAsyncZod<Options> = async (app, options) => {
+export const advanceClock: FastifyPluginAsyncZod<AskingOptions> = async (app, options) => {
   const { sql, referrals, isMoving, limitAdvances } = options
   /** The ids of updates that may not be over: a repeat joins. */
   const begun = new LRUCache<string, string>({ max: 1000, ttl: MINUTE_MS })
@@ -168,11 +160,9 @@ export const advanceClock: FastifyPluginAsyncZod<Options> = async (app, options)
   app.post('/sandbox/advance-clock', {
     schema,
     handler: async (request, reply) => {
-      const { partnerId } = request
       const { lead_id: lead, days = 0, to } = request.body
-      request.leadId = lead
-      if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
-      limitAdvances(partnerId, reply)
+      await requireOwnLead(sql, request, lead)
+      limitAdvances(request.partnerId, reply)
       const target = to === undefined ? { days } : { to }
       const { stands, stopped } = await askLead(request, 'clock not advanced', () => advance(lead, target))
       const clock = await clockOf(sql, lead)

@@ -1,15 +1,12 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import type { Sql } from '../database/sql.ts'
-import { unknownLead } from '../http/errors.ts'
 import { ownLeadId, timestamp } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { leadErrors, leadStatus, ofLead, strictBody, success } from '../http/schemas.ts'
-import { ownsLead } from '../leads/lead.ts'
 import { formatTimestamp } from '../values.ts'
+import { type AskingOptions, requireOwnLead } from './ask-lead.ts'
 import { dueDates, type LeadClock } from './lead-clock.ts'
 import { clockOf } from './lead-time.ts'
-import type { SandboxDependencies } from './routes.ts'
 
 const dueView = z
   .object({
@@ -71,17 +68,12 @@ const schema = operation({
 })
 
 /** POST /sandbox/get-clock: where a lead's clock is. */
-export const getClock: FastifyPluginAsyncZod<{ sql: Sql } & Pick<SandboxDependencies, 'isMoving'>> = async (
-  app,
-  { sql, isMoving },
-) => {
+export const getClock: FastifyPluginAsyncZod<AskingOptions> = async (app, { sql, isMoving }) => {
   app.post('/sandbox/get-clock', {
     schema,
     handler: async (request) => {
-      const { partnerId } = request
       const { lead_id: lead } = request.body
-      request.leadId = lead
-      if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
+      await requireOwnLead(sql, request, lead)
       const moving = await isMoving(lead)
       const clock = await clockOf(sql, lead)
       const data = { ...standingOf(clock), offset_seconds: clock.offset / 1000, moving }

@@ -1,20 +1,16 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { runScenarioUpdate } from '../../workflows/messages.ts'
-import type { RouteDependencies } from '../http/dependencies.ts'
 import { ApiError, invalidRequest, unknownLead } from '../http/errors.ts'
 import { oneOf, ownLeadId } from '../http/fields.ts'
-import type { LimitInFlight } from '../http/in-flight.ts'
 import { operation } from '../http/operation.ts'
 import { strictBody, success } from '../http/schemas.ts'
 import { eachField, optionalFields } from '../leads/lead-fields.ts'
 import { insertLead, leadIds } from '../leads/new-lead.ts'
-import { ownsLead } from '../leads/lead.ts'
-import { askLead, tooManyAdvances } from './ask-lead.ts'
+import { askLead, type AskingOptions, requireOwnLead, tooManyAdvances } from './ask-lead.ts'
 import { exampleStanding, standing, standingOf } from './get-clock.ts'
 import { MOST_ADVANCES } from './lead-clock.ts'
 import { clockOf } from './lead-time.ts'
-import type { SandboxDependencies } from './routes.ts'
 import { scenarioNames, scenarios } from './scenarios.ts'
 
 const scenarioName = z.enum(scenarioNames, { error: oneOf(scenarioNames) }).meta({ id: 'ScenarioName' })
@@ -97,19 +93,12 @@ const schema = operation({
   ],
 })
 
-const UNPLAYED = 'scenario not played to its end'
-
-type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys' | 'webhookBody'> &
-  Pick<SandboxDependencies, 'referrals' | 'reachTemporal'> & { limitAdvances: LimitInFlight }
-
 /** POST /sandbox/run-scenario: a whole journey in one call. */
-export const runScenario: FastifyPluginAsyncZod<Options> = async (app, options) => {
-  const { sql, webhookBody, referrals, reachTemporal, limitAdvances } = options
+export const runScenario: FastifyPluginAsyncZod<AskingOptions> = async (app, options) => {
+  const { sql, webhookBody, referrals, limitAdvances } = options
   const takeLeadId = leadIds(sql)
 
   async function newLead(partnerId: number, requestId: string): Promise<number> {
-    // no lead is made while nobody plays with it
-    await reachTemporal()
     const reserved = await takeLeadId()
     await insertLead(options, reserved, partnerId, BORROWER, webhookBody, { requestId })
     return reserved.leadId
@@ -120,12 +109,11 @@ export const runScenario: FastifyPluginAsyncZod<Options> = async (app, options) 
     handler: async (request, reply) => {
       const { partnerId, id: requestId } = request
       const { scenario, lead_id: named } = request.body
-      request.leadId = named
-      if (named !== undefined && !(await ownsLead(sql, partnerId, named))) throw unknownLead()
+      if (named !== undefined) await requireOwnLead(sql, request, named)
       limitAdvances(partnerId, reply)
-      const lead = named ?? (await askLead(request, UNPLAYED, () => newLead(partnerId, requestId)))
+      const lead = named ?? (await newLead(partnerId, requestId))
       request.leadId = lead
-      const state = await askLead(request, UNPLAYED, () =>
+      const state = await askLead(request, 'scenario not played to its end', () =>
         referrals.update(lead, runScenarioUpdate, [{ scenario }]),
       )
       const data = { ...standingOf(await clockOf(sql, lead)), scenario, state }

@@ -18,13 +18,11 @@ import {
 } from '../leads/event-payloads.ts'
 import { eventShape } from '../leads/event-schema.ts'
 import { type MilestoneName, signalledMilestones } from '../leads/milestones.ts'
-import { ownsLead } from '../leads/lead.ts'
 import { MOST_SIMULATED } from '../leads/referral-state.ts'
 import { formatTimestamp } from '../values.ts'
-import { askLead } from './ask-lead.ts'
+import { askLead, type AskingOptions, requireOwnLead } from './ask-lead.ts'
 import { exampleStanding, standing, standingOf } from './get-clock.ts'
 import { clockOf } from './lead-time.ts'
-import type { SandboxDependencies } from './routes.ts'
 
 const shape = {
   event_name: z
@@ -153,19 +151,15 @@ const schema = operation({
   ],
 })
 
-type Options = { sql: Sql } & Pick<SandboxDependencies, 'referrals'>
-
 /** POST /sandbox/simulate-event: milestones of a lead, recorded as production records them. */
-export const simulateEvent: FastifyPluginAsyncZod<Options> = async (app, { sql, referrals }) => {
+export const simulateEvent: FastifyPluginAsyncZod<AskingOptions> = async (app, { sql, referrals }) => {
   app.post('/sandbox/simulate-event', {
     schema,
     handler: async (request) => {
-      const { partnerId } = request
       const { lead_id: lead } = request.body
-      request.leadId = lead
       const events = eventsOf(request.body)
       const key = keyOf(idempotencyKeyOf(request), events)
-      if (!(await ownsLead(sql, partnerId, lead))) throw unknownLead()
+      await requireOwnLead(sql, request, lead)
       const simulation = { key, request_id: request.id, events }
       const answers = await askLead(request, 'not simulated', () =>
         referrals.update(lead, simulateUpdate, [simulation], key),

@@ -16,7 +16,7 @@ import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'
 import type { Resender } from '../../src/deliveries/resends.ts'
 import type { RouteDependencies } from '../../src/http/dependencies.ts'
-import type { SandboxDependencies } from '../../src/sandbox/routes.ts'
+import type { SandboxDependencies } from '../../src/sandbox/ask-lead.ts'
 import { testKeys } from './test-keys.ts'
 
 interface ApiOptions {
@@ -50,7 +50,6 @@ export const sandboxWithoutTemporal: SandboxDependencies = {
         ? events.map(() => ({ outcome: 'accepted', event_id: null }))
         : { stands: [], stopped: null }) as unknown as SandboxDependencies['referrals']['update'],
   },
-  reachTemporal: async () => {},
   isMoving: async () => false,
   sinkBase: () => 'http://127.0.0.1:1/v1',
 }
