@@ -1,6 +1,7 @@
 import { Command, CommanderError, type OutputConfiguration } from 'commander'
 import { readConfig, readTemporal } from '../config.ts'
 import { requireSchema } from '../database/schema.ts'
+import { addRecordCommands } from '../database/staff.ts'
 import { addDeliveryCommands } from '../deliveries/staff.ts'
 import { addEndpointCommands } from '../endpoints/staff.ts'
 import { addLeadCommands, addMilestoneCommand } from '../leads/staff.ts'
@@ -14,7 +15,6 @@ import { matching } from './arguments.ts'
 import { addAttentionCommand } from './attention.ts'
 import { openContext, type Run } from './context.ts'
 import { failureLine } from './failure.ts'
-import { addRecordCommands } from './record-commands.ts'
 
 /** What a room adds, in the order of the help. */
 const commands = [

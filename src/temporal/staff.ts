@@ -12,7 +12,7 @@ export function addWorkflowCommands(program: Command, run: Run): void {
     .action(run(rebuild))
 }
 
-/** What the workers do once a day, now: for example after Temporal's data was lost. */
+/** What the workers do once a day, now: for example after Temporal's data was lost. The text counts, JSON has the ids. */
 async function rebuild(context: StaffContext) {
   await context.requireOwnNamespace()
   const repairs = await context.act({ action: 'workflow.rebuild' }, async () => {
@@ -24,19 +24,10 @@ async function rebuild(context: StaffContext) {
   return {
     json: { started, refreshed, failed },
     text: fields({
-      started: listed(started),
-      refreshed: listed(refreshed),
-      ...(failed.length > 0 && { 'failed, try again': listed(failed) }),
+      started: started.length,
+      refreshed: refreshed.length,
+      ...(failed.length > 0 && { 'failed, try again': failed.length }),
     }),
     failed: failed.length > 0,
   }
-}
-
-/** More ids than these are counted, not listed. */
-const MOST_LISTED = 20
-
-function listed(ids: number[]): string {
-  if (ids.length === 0) return 'none'
-  const more = ids.length > MOST_LISTED ? ', …' : ''
-  return `${ids.length} (leads ${ids.slice(0, MOST_LISTED).join(', ')}${more})`
 }

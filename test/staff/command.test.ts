@@ -2,6 +2,7 @@ import path from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { CommanderError } from 'commander'
 import { beginRun } from '../../src/embedded/run.ts'
+import { moment } from '../../src/staff/arguments.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { auditOf, contextOf, misuse, staff, staffProcess, withoutTemporal } from './context.ts'
@@ -127,5 +128,20 @@ describe('the staff command', () => {
   it('ends quietly when its reader goes away, as head does', async () => {
     const unread = await staffProcess(environment, ['audit', 'export'], { isRead: false })
     expect(unread).toEqual({ code: 0, stdout: '', stderr: '' })
+  })
+})
+
+describe('the moment of --since', () => {
+  it.each([
+    ['2026-03-02T15:04:05.120Z', '2026-03-02T15:04:05.120Z'],
+    ['2026-03-02 15:04:05', '2026-03-02T15:04:05Z'],
+    ['2026-03-02 15:04 UTC', '2026-03-02T15:04:00Z'],
+    ['2026-03-02', '2026-03-02T00:00:00Z'],
+  ])('can be %s', (text, expected) => {
+    expect(moment(text)).toEqual(new Date(expected))
+  })
+
+  it.each(['', '2026-13-02', '2026-03-02T25:00', 'yesterday'])('cannot be %j', (text) => {
+    expect(() => moment(text)).toThrow('Use a time')
   })
 })

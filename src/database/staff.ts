@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { type AuditFilter, auditRows, findAudit } from '../audit.ts'
-import { raiseEpoch } from '../database/deployment.ts'
-import { table } from './answer.ts'
-import { leadArgument, moment, partnerArgument, rows } from './arguments.ts'
-import type { Run, StaffContext } from './context.ts'
+import { table } from '../staff/answer.ts'
+import { leadArgument, moment, partnerArgument, rows } from '../staff/arguments.ts'
+import type { Run, StaffContext } from '../staff/context.ts'
+import { raiseEpoch } from './deployment.ts'
 
 /** Adds the nouns `record` and `audit`. */
 export function addRecordCommands(program: Command, run: Run): void {

@@ -4,9 +4,8 @@ import { recordAudit } from '../../src/audit.ts'
 import type { Sql } from '../../src/database/sql.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { requireDeployment } from '../../src/database/deployment.ts'
-import { moment } from '../../src/staff/arguments.ts'
-import { restored } from '../../src/staff/record-commands.ts'
-import { auditOf, contextOf, staff, withoutTemporal } from './context.ts'
+import { restored } from '../../src/database/staff.ts'
+import { auditOf, contextOf, staff, withoutTemporal } from '../staff/context.ts'
 
 describe('staff audit', () => {
   let sql: Sql
@@ -66,20 +65,5 @@ describe('staff record restored', () => {
       expect.objectContaining({ action: 'record.restored', outcome: 'done', detail: { epoch } }),
       expect.objectContaining({ action: 'record.restored' }),
     ])
-  })
-})
-
-describe('the moment of --since', () => {
-  it.each([
-    ['2026-03-02T15:04:05.120Z', '2026-03-02T15:04:05.120Z'],
-    ['2026-03-02 15:04:05', '2026-03-02T15:04:05Z'],
-    ['2026-03-02 15:04 UTC', '2026-03-02T15:04:00Z'],
-    ['2026-03-02', '2026-03-02T00:00:00Z'],
-  ])('can be %s', (text, expected) => {
-    expect(moment(text)).toEqual(new Date(expected))
-  })
-
-  it.each(['', '2026-13-02', '2026-03-02T25:00', 'yesterday'])('cannot be %j', (text) => {
-    expect(() => moment(text)).toThrow('Use a time')
   })
 })
