@@ -39,7 +39,6 @@ import { type SandboxOptions, sandboxRoutes, sinks } from './sandbox/routes.ts'
 import { setEndpoint } from './endpoints/set-endpoint.ts'
 import { testEndpoint } from './endpoints/test-endpoint.ts'
 import { updatePartnerInfo } from './leads/update-partner-info.ts'
-import { IDLE_IN_TRANSACTION_MS, type Patience } from './database/orm.ts'
 import { webhooks } from './leads/webhook-reference.ts'
 import { webhookBody } from './webhooks/body.ts'
 import type { ObserveRequest } from './observe/process-metrics.ts'
@@ -58,15 +57,6 @@ export interface AppDependencies
   tls?: TlsFiles
   /** Addresses and networks of TLS proxies, comma-separated. */
   trustProxy?: string
-}
-
-/** If PostgreSQL is slow or down, partners get SERVICE_UNAVAILABLE within two seconds. */
-export const apiPatience: Patience = {
-  connectMs: 1000,
-  lockMs: 1000,
-  statementMs: 1200,
-  silenceMs: 1500,
-  idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
 }
 
 type Options = AppDependencies & RouteDependencies

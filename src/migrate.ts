@@ -1,20 +1,14 @@
 import { readConfig } from './config.ts'
 import { isLockTimeout } from './database/errors.ts'
-import { connect } from './database/orm.ts'
-import {
-  applyRoles,
-  isNoOwner,
-  migrateDeployment,
-  migrationPatience,
-  provideLogin,
-} from './database/schema.ts'
+import { connect, patience } from './database/orm.ts'
+import { applyRoles, isNoOwner, migrateDeployment, provideLogin } from './database/schema.ts'
 import { fail, failIfRefused, orFail, reasonOf } from './fail.ts'
 
 const config = orFail(() => readConfig('migrate'))
 const { DATABASE_URL: url, MIGRATION_DATABASE_URL: ownerUrl } = config
 /** One takes turns with others while one applies migrations. */
 const CONNECTIONS = 2
-const orm = await connect(ownerUrl ?? url, migrationPatience, { connections: CONNECTIONS })
+const orm = await connect(ownerUrl ?? url, patience.migrate, CONNECTIONS)
 try {
   const applied = await migrateDeployment(orm, config.ENVIRONMENT).catch(failIfRefused)
   // an owner who serves alone needs no roles

@@ -5,10 +5,10 @@ import { createSecureContext } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { retryFor } from '../activities/activity-context.ts'
-import { apiPatience, buildApp } from './app.ts'
+import { buildApp } from './app.ts'
 import { type Build, type Config, type TemporalSettings } from './config.ts'
 import { remembered } from './database/deployment.ts'
-import { connect } from './database/orm.ts'
+import { connect, patience } from './database/orm.ts'
 import { databaseRemedy, findDatabaseFault, requireOwnRecord } from './database/readiness.ts'
 import { sqlOf } from './database/sql.ts'
 import { createResender } from './deliveries/resends.ts'
@@ -121,7 +121,7 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
 
 /** If PostgreSQL is down, what cannot be checked now is checked again before a request is served. */
 async function openDatabase(config: Config<'api'>, log: Logger) {
-  const orm = await connect(config.DATABASE_URL, apiPatience, { connections: config.DATABASE_POOL })
+  const orm = await connect(config.DATABASE_URL, patience.api, config.DATABASE_POOL)
   const sql = sqlOf(orm)
   const record = remembered(() => requireOwnRecord(sql, config))
   const tellFault = (error: unknown) => log.warn(`partners get 503: ${databaseRemedy(error)}`)

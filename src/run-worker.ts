@@ -6,7 +6,7 @@ import { retryFor } from '../activities/activity-context.ts'
 import { createActivities } from '../activities/index.ts'
 import { ownLeadOnly } from '../activities/lead-record.ts'
 import { type Build, type Config, type TemporalSettings } from './config.ts'
-import { connect, workerPatience } from './database/orm.ts'
+import { connect, patience } from './database/orm.ts'
 import { databaseRemedy, findDatabaseFault, requireOwnRecord } from './database/readiness.ts'
 import { sqlOf } from './database/sql.ts'
 import { readBacklog } from './deliveries/backlog.ts'
@@ -113,7 +113,7 @@ async function connectToServers(config: Config<'worker'>, temporal: TemporalSett
   const connection = await retryFor(() => connectNative(temporal), patienceMs).catch((error: unknown) =>
     fail(unreachable(temporal, error)),
   )
-  const orm = await connect(config.DATABASE_URL, workerPatience, { connections: config.DATABASE_POOL })
+  const orm = await connect(config.DATABASE_URL, patience.worker, config.DATABASE_POOL)
   const sql = sqlOf(orm)
   const record = () =>
     requireOwnRecord(sql, config).catch((error: unknown) => {

@@ -52,17 +52,18 @@ export interface Patience {
   silenceMs?: number
 }
 
-export const IDLE_IN_TRANSACTION_MS = 10_000
+const idleInTransactionMs = 10_000
 
-/** Staff: their statements may take a while, but a network that swallows packets is noticed. */
-export const backgroundPatience: Patience = {
-  connectMs: 2000,
-  lockMs: 5000,
-  idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
-  silenceMs: 15_000,
-}
-
-export const workerPatience: Patience = { ...backgroundPatience, statementMs: 15_000, silenceMs: 17_000 }
+/** How long each program waits. */
+export const patience = {
+  /** If PostgreSQL is slow or down, partners get SERVICE_UNAVAILABLE within two seconds. */
+  api: { connectMs: 1000, lockMs: 1000, statementMs: 1200, idleInTransactionMs, silenceMs: 1500 },
+  worker: { connectMs: 2000, lockMs: 5000, statementMs: 15_000, idleInTransactionMs, silenceMs: 17_000 },
+  /** Their statements may take a while, but a network that swallows packets is noticed. */
+  staff: { connectMs: 2000, lockMs: 5000, idleInTransactionMs, silenceMs: 15_000 },
+  /** A statement that changes a table waits for all that use it, and whatever comes after waits for that statement. */
+  migrate: { connectMs: 2000, lockMs: 3000 },
+} satisfies Record<string, Patience>
 
 /** With it, PostgreSQL detects a dead client in 25 s. `options` in DATABASE_URL take its place. */
 const KEEPALIVE =
@@ -143,12 +144,7 @@ async function requireRecovered(client: { query: (text: string) => Promise<{ row
 }
 
 /** Connects lazily: the first query opens the first connection. `connections` is the most that it opens. */
-export async function connect(
-  databaseUrl: string,
-  patience: Patience = { connectMs: 2000 },
-  { connections = 20 } = {},
-) {
-  const { connectMs, lockMs, statementMs, idleInTransactionMs, silenceMs } = patience
+export async function connect(databaseUrl: string, limits: Patience = { connectMs: 2000 }, connections = 20) {
   const options = defineConfig({
     clientUrl: databaseUrl,
     entities: [...entities],
@@ -164,10 +160,10 @@ export async function connect(
       // with the query, and `sslmode` in it, which MikroORM leaves out
       connectionString: databaseUrl,
       options: KEEPALIVE,
-      connectionTimeoutMillis: connectMs,
-      lock_timeout: lockMs,
-      statement_timeout: statementMs,
-      idle_in_transaction_session_timeout: idleInTransactionMs,
+      connectionTimeoutMillis: limits.connectMs,
+      lock_timeout: limits.lockMs,
+      statement_timeout: limits.statementMs,
+      idle_in_transaction_session_timeout: limits.idleInTransactionMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
       // a connection is not handed out before this has succeeded
@@ -176,7 +172,7 @@ export async function connect(
       onPoolCreated: (pool: PostgresPool) => {
         parseValues(pool)
         nameStatements(pool)
-        if (silenceMs !== undefined) dropSilent(pool, silenceMs)
+        if (limits.silenceMs !== undefined) dropSilent(pool, limits.silenceMs)
       },
     },
   })

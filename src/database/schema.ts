@@ -5,7 +5,7 @@ import { Refusal } from '../fail.ts'
 import type { Environment } from '../values.ts'
 import { requireDeployment } from './deployment.ts'
 import { codeOf, isDenied } from './errors.ts'
-import { connect, type Orm, type Patience } from './orm.ts'
+import { connect, type Orm } from './orm.ts'
 import { reachDatabase, type Sql, sqlOf, takeLock } from './sql.ts'
 
 const OTHER =
@@ -28,9 +28,6 @@ export async function requireSchema(sql: Sql): Promise<void> {
   const needed = readdirSync(`${import.meta.dirname}/migrations`).map((file) => path.parse(file).name)
   if (!needed.every((name) => applied.has(name))) throw new Refusal(OTHER)
 }
-
-/** A statement that changes a table waits for all that use it, and whatever comes after waits for that statement. */
-export const migrationPatience: Patience = { connectMs: 2000, lockMs: 3000 }
 
 /**
  * Brings the schema up to date, in one transaction. Two processes that try at once take turns.

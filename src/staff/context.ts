@@ -2,7 +2,7 @@ import { type AuditedAction, recordAudit } from '../audit.ts'
 import type { Config, TemporalSettings } from '../config.ts'
 import { remembered, requireDeployment } from '../database/deployment.ts'
 import { isDatabaseAway } from '../database/errors.ts'
-import { backgroundPatience, connect } from '../database/orm.ts'
+import { connect, patience } from '../database/orm.ts'
 import { type Sql, sqlOf } from '../database/sql.ts'
 import { Refusal } from '../fail.ts'
 import { createResender } from '../deliveries/resends.ts'
@@ -50,7 +50,7 @@ export type Run = <Args extends unknown[]>(
  * @param actor who acts, for the audit.
  */
 export async function openContext(config: Config<'staff'>, temporal: TemporalSettings, actor: string) {
-  const orm = await connect(config.DATABASE_URL, backgroundPatience)
+  const orm = await connect(config.DATABASE_URL, patience.staff)
   const sql = sqlOf(orm)
   /** The deployment's id; rejects when the database is of the other environment. */
   const deployment = remembered(() => requireDeployment(sql, config.ENVIRONMENT))

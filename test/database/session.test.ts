@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
-import { apiPatience } from '../../src/app.ts'
 import { isDatabaseAway, isLockTimeout } from '../../src/database/errors.ts'
-import { backgroundPatience, connect, type Patience, workerPatience } from '../../src/database/orm.ts'
+import { connect, patience, type Patience } from '../../src/database/orm.ts'
 import { type Sql, sqlOf } from '../../src/database/sql.ts'
 import { atEnd } from '../support/at-end.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -19,8 +18,8 @@ describe('a session', () => {
     atEnd(() => database.drop())
   })
 
-  async function open(patience?: Patience, address = url): Promise<Sql> {
-    const orm = await connect(address, patience)
+  async function open(limits?: Patience, address = url): Promise<Sql> {
+    const orm = await connect(address, limits)
     atEnd(() => orm.close())
     return sqlOf(orm)
   }
@@ -31,15 +30,15 @@ describe('a session', () => {
   }
 
   it.each([
-    ['the API', apiPatience, ['10000', '1000', '1200']],
-    ['a worker', workerPatience, ['10000', '5000', '15000']],
-    ['staff', backgroundPatience, ['10000', '5000', '0']],
-    ['a migration', undefined, ['0', '0', '0']],
+    ['the API', patience.api, ['10000', '1000', '1200']],
+    ['a worker', patience.worker, ['10000', '5000', '15000']],
+    ['staff', patience.staff, ['10000', '5000', '0']],
+    ['a migration', patience.migrate, ['0', '3000', '0']],
   ] as const)(
     'of %s lets PostgreSQL wait so long in a transaction, for a lock and for a statement',
     async (...row) => {
-      const [, patience, expected] = row
-      const settings = await settingsOf(await open(patience), NAMES)
+      const [, limits, expected] = row
+      const settings = await settingsOf(await open(limits), NAMES)
       expect(NAMES.map((name) => settings[name])).toEqual(expected)
     },
   )
@@ -48,7 +47,7 @@ describe('a session', () => {
     const address = new URL(url)
     address.searchParams.set('lock_timeout', '77')
     address.searchParams.set('application_name', 'ours')
-    const sql = await open(workerPatience, address.href)
+    const sql = await open(patience.worker, address.href)
     expect(await settingsOf(sql, ['lock_timeout', 'application_name', 'tcp_user_timeout'])).toEqual({
       lock_timeout: '77',
       application_name: 'ours',

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, test } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { isDatabaseAway } from '../../src/database/errors.ts'
-import { backgroundPatience, connect, workerPatience } from '../../src/database/orm.ts'
+import { connect, patience } from '../../src/database/orm.ts'
 import { compiledOnce, type Sql, sqlOf, takeLock } from '../../src/database/sql.ts'
 import { atEnd } from '../support/at-end.ts'
 import { openDatabase } from '../support/open-database.ts'
@@ -30,7 +30,7 @@ test('a query that is compiled once takes the values of each execution, and runs
 
 test('a transaction whose session is lost before its end gives its connection back', async () => {
   const { url, sql } = await openDatabase()
-  const orm = await connect(url, workerPatience, { connections: 2 })
+  const orm = await connect(url, patience.worker, 2)
   atEnd(() => orm.close())
   for (let time = 0; time < 5; time++) {
     const lost = orm.em.fork().transactional(async (em) => {
@@ -49,7 +49,7 @@ describe('a lock', () => {
   beforeEach(async () => {
     const database = await openDatabase()
     ;({ sql } = database)
-    const orm = await connect(database.url, { ...backgroundPatience, lockMs: 300 })
+    const orm = await connect(database.url, { ...patience.staff, lockMs: 300 })
     atEnd(() => orm.close())
     other = sqlOf(orm)
   })

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { apiPatience } from '../../src/app.ts'
-import { connect } from '../../src/database/orm.ts'
+import { connect, patience } from '../../src/database/orm.ts'
 import { sqlOf } from '../../src/database/sql.ts'
 import { type Answer, type Api, type ApiPartner, borrower, prepareApi } from '../support/api.ts'
 import { until } from '../support/until.ts'
@@ -54,7 +53,7 @@ describe('while PostgreSQL is away', () => {
   const recovered = () => until(async () => String(await outcomes(calls())) === String(well))
 
   it('has to answer within two seconds, whatever it waits for', () => {
-    const { connectMs, lockMs, statementMs, silenceMs } = apiPatience
+    const { connectMs, lockMs, statementMs, silenceMs } = patience.api
     expect(Math.max(connectMs, lockMs!, statementMs!, silenceMs!)).toBeLessThan(TWO_SECONDS_MS)
   })
 
@@ -80,7 +79,7 @@ describe('while PostgreSQL is away', () => {
       await recovered()
       return tookMs
     }
-    const isOneWait = async () => (await waitMs()) < 2 * apiPatience.silenceMs!
+    const isOneWait = async () => (await waitMs()) < 2 * patience.api.silenceMs
     // a busy machine may take longer
     expect((await isOneWait()) || (await isOneWait()) || (await isOneWait())).toBe(true)
   })

@@ -1,11 +1,11 @@
 import { expect } from '@jest/globals'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { KyselyPlugin } from 'kysely'
-import { apiPatience, buildApp } from '../../src/app.ts'
+import { buildApp } from '../../src/app.ts'
 import type { ConnectionLimits } from '../../src/http/http-server.ts'
 import { remembered } from '../../src/database/deployment.ts'
 import { issueKey } from '../../src/partners/keys.ts'
-import { connect } from '../../src/database/orm.ts'
+import { connect, patience } from '../../src/database/orm.ts'
 import { type Sql, sqlOf } from '../../src/database/sql.ts'
 import { addPartner } from '../../src/partners/partner.ts'
 import { requireRecord } from '../../src/database/readiness.ts'
@@ -64,7 +64,7 @@ export async function prepareApi({
   ...more
 }: ApiOptions = {}) {
   const database = await freshDatabase()
-  const orm = await connect(await through(database.url), apiPatience)
+  const orm = await connect(await through(database.url), patience.api)
   const sql = changeRows === undefined ? sqlOf(orm) : sqlOf(orm).withPlugin(changeRows)
   const logged: string[] = []
   const started: ReferralState[] = []
