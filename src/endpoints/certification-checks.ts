@@ -21,7 +21,7 @@ export interface Certification {
 const checks = {
   valid: {
     expects: 'accepted',
-    hint: 'Verify the signature with the secret that set-endpoint returned, over the raw bytes of the request body, and respond with 200. If it accepts other webhooks, it probably verifies JSON that was parsed and written again: the white space of this body would be lost.',
+    hint: 'The secret of this URL is the one that set-endpoint returned last. If it is right, your endpoint may verify JSON that was parsed and written again, which loses the white space of this body: verify the raw bytes.',
   },
   repeated: {
     expects: 'accepted',
@@ -113,7 +113,7 @@ export function judgeCheck(
     result,
     received: status === null ? NO_RESPONSE : `status ${status}`,
     duration_ms: durationMs,
-    hint: result === 'passed' ? null : hintFor(check, outcome, result),
+    hint: result === 'passed' ? null : hintFor(check, outcome, valid),
   }
 }
 
@@ -123,9 +123,13 @@ function judgeRefusal(status: number | null, valid: CheckResult | undefined): Ch
   return status >= 300 && status < 500 ? 'not_judged' : 'failed'
 }
 
-function hintFor(check: CertificationCheck, { status, hint }: JudgedOutcome, result: CheckResult): string {
-  if (result === 'not_judged' && status !== null && isRefusal(status))
-    return 'Your endpoint did not accept the valid webhook, so a refusal does not show that it verifies. Repair that first, and certify again.'
+function hintFor(check: CertificationCheck, { status, hint }: JudgedOutcome, valid?: CheckResult): string {
+  if (check !== 'valid' && valid !== 'passed')
+    return 'Your endpoint did not accept the valid webhook, so this says nothing about the check. Repair that first, and certify again.'
   const ofCheck = checks[check].hint
-  return hint === null ? ofCheck : `${hint.charAt(0).toUpperCase()}${hint.slice(1)}. ${ofCheck}`
+  if (hint === null) return ofCheck
+  const diagnosis = `${hint.charAt(0).toUpperCase()}${hint.slice(1)}${hint.endsWith('?') ? '' : '.'}`
+  // the advice of the check would look for the fault in code that was not reached
+  const isUnreached = status === null || (check === 'valid' && !isRefusal(status))
+  return isUnreached ? diagnosis : `${diagnosis} ${ofCheck}`
 }

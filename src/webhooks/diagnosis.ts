@@ -15,7 +15,8 @@ const HINTS = {
     'your endpoint did not send a complete response in time: respond with 200 first, then process the event',
   connection_refused:
     'your endpoint refused the connection: check that your server listens on that port and that its firewall allows our requests',
-  connection_reset: 'your endpoint closed the connection before it sent a complete response',
+  connection_reset:
+    'your endpoint closed the connection before it sent a complete response: look for the error in its log; if that port expects TLS, the URL must begin with https://',
   unreachable: 'there is no network route to your endpoint: check its DNS records and its network',
   dns_error: 'the host name of your endpoint did not resolve: check its DNS records',
   blocked_address:
@@ -84,7 +85,7 @@ export function diagnoseStatus(status: number, clock?: string): Diagnosis {
 }
 
 const OR_SIGNATURE =
-  'if your signature check refused it: is the secret the current one, the body raw, and the clock right?'
+  'if your signature check refused it: is the secret that of this URL, the body raw, and the clock right?'
 
 function advice(status: number): string {
   if (status >= 300 && status < 400) return 'we do not follow redirects; register the final URL'

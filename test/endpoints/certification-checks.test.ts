@@ -6,6 +6,8 @@ import {
 } from '../../src/endpoints/certification-checks.ts'
 
 const LOGIN = 'your endpoint answered 401: accept requests without a login'
+const RAW = 'your endpoint answered 400: is the body raw?'
+const REFUSED = 'your endpoint refused the connection'
 const PATH = 'your endpoint answered 404: check the path of the registered URL'
 
 type Row = [
@@ -17,8 +19,21 @@ type Row = [
 
 test.each<Row>([
   ['valid', { status: 200 }, 'passed', null],
-  ['valid', { status: 401, hint: LOGIN }, 'failed', /^Your endpoint answered 401: .*login\. Verify the sig/],
-  ['valid', { status: null }, 'failed', /^Verify the signature with the secret/],
+  ['valid', { status: 401, hint: LOGIN }, 'failed', /^Your endpoint answered 401: .*login\. The secret of/],
+  [
+    'valid',
+    { status: 400, hint: RAW },
+    'failed',
+    /^Your endpoint answered 400: is the body raw\? The secret of/,
+  ],
+  ['valid', { status: 404, hint: PATH }, 'failed', /URL\.$/],
+  ['valid', { status: null, hint: REFUSED }, 'failed', /^Your endpoint refused the connection\.$/],
+  [
+    'repeated',
+    { status: 400, hint: RAW, valid: 'failed' },
+    'failed',
+    /^Your endpoint did not accept the valid/,
+  ],
   ['repeated', { status: 409 }, 'failed', /^Webhooks are delivered at least once/],
   ['unknown_type', { status: 422 }, 'failed', /^Respond with 200 to types/],
   ['forged_signature', { status: 400 }, 'passed', null],

@@ -38,7 +38,7 @@ describe('a webhook that arrives', () => {
   test.each([
     [-12, 'the clock of your server is 12 minutes behind ours'],
     [60, 'the clock of your server is 60 minutes ahead of ours'],
-    [-4, 'is the secret the current one'],
+    [-4, 'is the secret that of this URL'],
   ])('says why it was refused by a receiver whose clock is %i minutes off', async (minutes, reason) => {
     const date = new Date(Date.now() + minutes * 60_000).toUTCString()
     const { url } = await startReceiver((_request, response) => response.writeHead(400, { date }).end())
