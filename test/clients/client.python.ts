@@ -17,6 +17,7 @@ import { prepareService, type Service } from '../support/service.ts'
 import { makeCertificate } from '../webhooks/certificate.ts'
 import { sharedService, type SharedService } from '../support/shared-service.ts'
 import { startBadNetwork } from './bad-network.ts'
+import { HANDLED, playGuideLender } from './guide-lender.ts'
 
 /**
  * What of the Python client needs the service, by `npm run test:python`. `PYTHON` is one that has
@@ -27,7 +28,7 @@ const run = promisify(execFile)
 const source = path.join(import.meta.dirname, '../../src/clients/python')
 const programs = path.join(import.meta.dirname, 'python')
 const readme = readFileSync(path.join(source, 'README.md'), 'utf8')
-const [firstCall = '', follow = '', receiver = '', ownTests = ''] = [
+const [firstCall = '', certify = '', follow = '', receiver = '', ownTests = ''] = [
   ...readme.matchAll(/^```python\n(.*?)^```$/gms),
 ].map(([, code]) => code)
 
@@ -62,7 +63,7 @@ describe('the Python package', () => {
   })
 
   it('has a README whose examples are typed, and whose test passes', async () => {
-    writeFileSync(path.join(folder, 'lender.py'), [firstCall, follow].join('\n'))
+    writeFileSync(path.join(folder, 'lender.py'), [firstCall, certify, follow].join('\n'))
     writeFileSync(path.join(folder, 'test_receiver.py'), [receiver, ownTests].join('\n'))
     const strict = ['-m', 'mypy', '--strict', '--cache-dir', path.join(folder, 'mypy')]
     // the runner has FORCE_COLOR in its threads
@@ -125,6 +126,11 @@ describe('the Python client, with a sandbox', () => {
     // each fault had its turn
     expect(Object.values(network.count)).not.toContain(0)
   }, 90_000)
+
+  it('is the lender of integrate.md, which handles each event of a journey once and in order', async () => {
+    const options = { language: 'python', command: python, args: ['-u'], environment } as const
+    expect(await playGuideLender(options)).toEqual(HANDLED)
+  }, 60_000)
 
   it('receives webhooks with Flask as its README does, after a certification', async () => {
     const { key } = await service.addPartner()

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals'
+import { beforeAll, describe, expect, it, test } from '@jest/globals'
 import express from 'express'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,9 +7,11 @@ import { type Delivery, type LeadEvent, Referrals, timeOf } from '../../src/clie
 import { randomOf } from '../chaos/random.ts'
 import { atEnd } from '../support/at-end.ts'
 import { freshDatabase } from '../support/database.ts'
+import { preload } from '../support/processes.ts'
 import { sharedService } from '../support/shared-service.ts'
 import { until } from '../support/until.ts'
 import { startBadNetwork } from './bad-network.ts'
+import { HANDLED, playGuideLender } from './guide-lender.ts'
 import { seenOfReadme } from './seen.ts'
 
 const LEAD = { first_name: 'Ada', last_name: 'Miller', email: 'ada@example.com', phone: '555-0100' }
@@ -25,6 +27,17 @@ const JOURNEY = [
 const WEBHOOKS_EACH = JOURNEY.length + 1
 /** A status of its own would give the endpoint a rest. */
 const KINDS = ['refused', 'lost', 'cut', 'late', 'repeated'] as const
+
+test('the lender of integrate.md handles each event of a journey once and in order', async () => {
+  const client = import.meta.resolve('../../src/clients/typescript/src/index.ts')
+  const handled = await playGuideLender({
+    language: 'ts',
+    command: process.execPath,
+    args: preload,
+    edit: (program) => program.replace('partner-referrals', client),
+  })
+  expect(handled).toEqual(HANDLED)
+}, 60_000)
 
 describe('a receiver in a bad network', () => {
   let origin: string
