@@ -14,11 +14,6 @@ const house = [
   ['config', 'values'],
 ]
 
-/** What is imported from above: a lead and an event are what the rooms below are about. */
-const upward: Record<string, string[]> = {
-  deliveries: ['leads/lead'],
-  endpoints: ['deliveries/delivery'],
-}
 /** They list what every room brings: entities, and a room's part of the program staff. */
 const listsOfRooms = ['src/database/orm.ts', 'src/*/staff.ts']
 
@@ -68,7 +63,7 @@ const rooms = house.flatMap((line, level) =>
     const above = house.slice(0, level).flat()
     const group = [
       ...above.flatMap((name) => [`**/${name}/*`, `**/${name}.ts`]),
-      ...each([...pure, ...(upward[room] ?? [])]).map((path) => `!**/${path}.ts`),
+      ...each(pure).map((path) => `!**/${path}.ts`),
     ]
     const up = { group, message: 'A room imports those below it.', allowTypeImports: true }
     return {

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
-import { countedOf } from './delivery.ts'
+import { countedOf } from '../endpoints/open-deliveries.ts'
 
 /** What waits, over all partners. */
 export interface Backlog {

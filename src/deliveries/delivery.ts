@@ -68,22 +68,6 @@ export function createLeaseJudge(monotonicMs = () => performance.now()): MayTake
   }
 }
 
-/** `inRound` in SQL, for a delivery and its endpoint under their names in a statement. */
-export function countedOf(delivery: 'd' | 'deliveries', endpoint: 'e' | 'endpoints') {
-  const [d, e] = [raw.table(delivery), raw.table(endpoint)]
-  return {
-    failures: raw<number>`case when ${d}.round = ${e}.round then ${d}.failures else 0 end`,
-    nextAttemptAt: raw<Date>`case when ${d}.round = ${e}.round then greatest(${d}.next_attempt_at, ${e}.since)
-      else least(greatest(case ${d}.round when 0 then ${d}.next_attempt_at end, ${e}.since), clock_timestamp()) end`,
-  }
-}
-
-/** Whether delivery row `d` is the first open one of its lead: those after it wait, however old they are. */
-export const isFirstOpen = raw<boolean>`not exists (
-  select from deliveries earlier
-  where earlier.lead_id = d.lead_id and earlier.state = 'pending' and earlier.sequence < d.sequence
-)`
-
 /** The lead's first open delivery, for a row of `deliveries` that is open and sent after it. */
 export const waitsFor = raw<{ event_id: string; sequence: number } | null>`(
   select json_build_object('event_id', earlier.event_id, 'sequence', earlier.sequence)

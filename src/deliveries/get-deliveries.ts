@@ -19,7 +19,7 @@ import {
   webhookSequence,
   eventName,
 } from '../http/schemas.ts'
-import { ownsLead } from '../leads/lead.ts'
+import { requireOwnLead } from '../partners/own-lead.ts'
 import { formatTimestamp } from '../values.ts'
 import { diagnoseStatus } from '../webhooks/diagnosis.ts'
 import { signatureHeaders } from '../webhooks/signature.ts'
@@ -182,8 +182,7 @@ export const getDeliveries: FastifyPluginAsyncZod<Options> = async (app, { sql }
     handler: async (request) => {
       const { partnerId } = request
       const { event_id: asked, lead_id: leadId, states, after, limit } = request.body
-      request.leadId = leadId
-      if (leadId !== undefined && !(await ownsLead(sql, partnerId, leadId))) throw unknownLead()
+      if (leadId !== undefined) await requireOwnLead(sql, request, leadId)
       const filter = { partnerId, eventId: asked, leadId, states, before: after ?? AFTER_ALL }
       const { found, attempts } = await inSnapshot(sql, async (snapshot) => {
         const rows = await findDeliveries(snapshot, { ...filter, limit: limit + 1 })

@@ -1,8 +1,9 @@
 import { type RawBuilder, sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
+import { countedOf } from '../endpoints/open-deliveries.ts'
 import type { MilestoneName } from '../leads/milestones.ts'
 import { deliveryStates, type DeliveryStatus } from './delivery-states.ts'
-import { countedOf, isLeased, waitsFor } from './delivery.ts'
+import { isLeased, waitsFor } from './delivery.ts'
 
 interface DeliveryFilter {
   partnerId?: number | undefined

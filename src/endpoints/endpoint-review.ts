@@ -1,8 +1,8 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
 import { describeCertification } from './certification-checks.ts'
-import { openDeliveries } from './endpoint.ts'
 import { hasNotices, unsentNotices } from './notices.ts'
+import { openDeliveries } from './open-deliveries.ts'
 
 /** Whether a row of `endpoints` takes webhooks again, and not all leads were woken. */
 const isWaking = raw<boolean>`(state = 'active' and round <> woken_round)`

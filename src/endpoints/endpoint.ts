@@ -69,11 +69,6 @@ export const lockEndpoint = async (trx: Sql, partnerId: number) =>
 
 export type LockedEndpoint = Awaited<ReturnType<typeof lockEndpoint>>
 
-/** The number of open deliveries of a row of `endpoints`. */
-export const openDeliveries = raw<number>`(
-  select count(*)::int from deliveries d where d.partner_id = endpoints.partner_id and d.state = 'pending'
-)`
-
 export const nextRound = raw<number>`endpoints.round + 1`
 
 /** What a transition writes. */

@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { sql as raw } from 'kysely'
 import { z } from 'zod'
 import type { Sql } from '../database/sql.ts'
-import { countedOf, isFirstOpen, isLeased } from '../deliveries/delivery.ts'
 import type { RouteDependencies } from '../http/dependencies.ts'
 import { noObject } from '../http/errors.ts'
 import { timestamp } from '../http/fields.ts'
@@ -10,7 +9,7 @@ import { operation } from '../http/operation.ts'
 import { errorCode, EXAMPLE_SECRET, httpStatus, strictBody, success } from '../http/schemas.ts'
 import { certificationChecks, certificationStates, checkResults } from './certification-checks.ts'
 import { describeReason } from './endpoint-state.ts'
-import { openDeliveries } from './endpoint.ts'
+import { countedOf, isFirstOpen, openDeliveries } from './open-deliveries.ts'
 
 const moment = timestamp.nullable()
 
@@ -138,7 +137,7 @@ export async function viewOf(sql: Sql, partnerId: number): Promise<EndpointView>
       case state when 'active' then (
         select ${shown('due')} from (
           select ${countedOf('d', 'endpoints').nextAttemptAt} as due from deliveries d
-          where d.partner_id = endpoints.partner_id and d.state = 'pending' and ${isFirstOpen} and not ${isLeased}
+          where d.partner_id = endpoints.partner_id and d.state = 'pending' and ${isFirstOpen} and d.lease is null
           order by d.next_attempt_at limit 1
         ) next
       ) end as next_attempt_at,

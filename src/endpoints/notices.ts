@@ -3,7 +3,7 @@ import { sql as raw } from 'kysely'
 import { instant } from '../database/columns.ts'
 import type { Sql } from '../database/sql.ts'
 import type { MailKind } from './endpoint-state.ts'
-import { openDeliveries } from './endpoint.ts'
+import { openDeliveries } from './open-deliveries.ts'
 
 /**
  * A mail to a partner, or to staff about it: written in the transaction of the fact that it reports, and sent afterwards.

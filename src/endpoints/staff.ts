@@ -52,11 +52,11 @@ export async function set(
   // paths and queries of webhook URLs can hold passwords
   const detail = { origin: new URL(to.url).origin, from_now: fromNow, previous }
   const { secretIsNew, canceled } = await context.change(async ({ sql, audit }) => {
-    const result = await setEndpoint(sql, partner, { ...to, secret, fromNow })
+    const count = fromNow ? await context.cancelOpen(sql, partner) : 0
+    const isNew = await setEndpoint(sql, partner, { ...to, secret, fromNow })
     await oweNotice(sql, partner, 'url_changed')
-    const done = { ...detail, canceled: result.canceled }
-    await audit({ action: 'endpoint.set', partnerId: partner, detail: done })
-    return result
+    await audit({ action: 'endpoint.set', partnerId: partner, detail: { ...detail, canceled: count } })
+    return { secretIsNew: isNew, canceled: count }
   })
   const shown = secretIsNew
     ? `Its signing secret, shown only once:\n\n  ${made}`

@@ -1,7 +1,6 @@
 import { sql as raw, type UpdateObject } from 'kysely'
 import type { Tables } from '../database/orm.ts'
 import { inTransaction, type Sql } from '../database/sql.ts'
-import { cancelOpen } from '../deliveries/delivery.ts'
 import type { SealAt } from '../seal.ts'
 import { columnsOf, type LockedEndpoint, lockEndpoint, nextRound } from './endpoint.ts'
 import { oweNotice } from './notices.ts'
@@ -53,20 +52,21 @@ interface Wanted {
   secret: SealAt
   /** An earlier secret that signs again, in place of the current one. */
   secretId?: number | undefined
+  /** Waiting webhooks were canceled just before, in the same transaction. */
   fromNow?: boolean
 }
 
 /**
- * Switches a partner's endpoint to a URL, as staff do. Held webhooks are then sent in order, or canceled with
- * `fromNow`.
+ * Switches a partner's endpoint to a URL, as staff do. Held webhooks are then sent in order.
+ *
+ * @returns whether it had no secret until now.
  */
 export async function setEndpoint(
   sql: Sql,
   partnerId: number,
   { url, secret, secretId, fromNow = false }: Wanted,
-): Promise<{ secretIsNew: boolean; canceled: number }> {
+): Promise<boolean> {
   return inTransaction(sql, async (trx) => {
-    const canceled = fromNow ? await cancelOpen(trx, partnerId) : 0
     const endpoint = await lockEndpoint(trx, partnerId)
     const known = secretId ?? (await currentSecret(trx, endpoint.partner_id))
     const target = { url, secretId: known ?? (await addSecret(trx, partnerId, secret)) }
@@ -76,6 +76,6 @@ export async function setEndpoint(
       since: raw<Date>`now()`,
     }
     await switchTo(trx, endpoint, target, columns)
-    return { secretIsNew: known === undefined, canceled }
+    return known === undefined
   })
 }

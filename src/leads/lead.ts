@@ -119,13 +119,6 @@ export const leadRequest = raw<string | null>`(
   select request_id from deliveries where lead_id = leads.id and sequence = 1
 )`
 
-/** Whether a partner has such a lead, and it is not erased. */
-export async function ownsLead(sql: Sql, partnerId: number, leadId: number): Promise<boolean> {
-  const lead = sql.selectFrom('leads').select('id').where('id', '=', leadId)
-  const own = lead.where('partner_id', '=', partnerId).where('erased_at', 'is', null)
-  return (await own.executeTakeFirst()) !== undefined
-}
-
 /** A lead with all that its row has, sealed; only of this partner and not erased, if a partner is named. */
 export async function findLeadRecord(sql: Sql, leadId: number, partnerId?: number) {
   return (

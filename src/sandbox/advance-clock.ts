@@ -22,8 +22,9 @@ import {
 } from '../http/schemas.ts'
 import type { InHistory } from '../leads/event-payloads.ts'
 import { isUnanswered, refusalOf } from '../leads/referrals.ts'
+import { requireOwnLead } from '../partners/own-lead.ts'
 import { formatTimestamp, MINUTE_MS } from '../values.ts'
-import { askLead, type AskingOptions, requireOwnLead, tooManyAdvances } from './ask-lead.ts'
+import { askLead, type AskingOptions, tooManyAdvances } from './ask-lead.ts'
 import { exampleStanding, standing, standingOf } from './get-clock.ts'
 import {
   type ClockStand,

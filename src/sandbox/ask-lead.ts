@@ -1,11 +1,9 @@
 import type { Client } from '@temporalio/client'
 import type { FastifyRequest } from 'fastify'
 import { CLOCK_MOVING, LEAD_CLOSED, type ReferralView, stateQuery } from '../../workflows/messages.ts'
-import type { Sql } from '../database/sql.ts'
 import type { RouteDependencies } from '../http/dependencies.ts'
-import { ApiError, retryLater, unavailable, unknownLead } from '../http/errors.ts'
+import { ApiError, retryLater, unavailable } from '../http/errors.ts'
 import type { LimitInFlight } from '../http/in-flight.ts'
-import { ownsLead } from '../leads/lead.ts'
 import { type Referrals, refusalOf } from '../leads/referrals.ts'
 import { referralId } from '../temporal/names.ts'
 import { MOST_ADVANCES } from './lead-clock.ts'
@@ -31,12 +29,6 @@ export const createIsMoving = (client: Client) => async (leadId: number) => {
   const ask = async () => client.workflow.getHandle(referralId(leadId)).query<ReferralView>(stateQuery)
   const view = await client.withDeadline(Date.now() + LOOK_MS, ask).catch(() => undefined)
   return view?.moving === true
-}
-
-/** @throws {ApiError} if the lead that a request names is not its partner's. */
-export async function requireOwnLead(sql: Sql, request: FastifyRequest, leadId: number): Promise<void> {
-  request.leadId = leadId
-  if (!(await ownsLead(sql, request.partnerId, leadId))) throw unknownLead()
 }
 
 /** The refusal of a request that would move one more clock. */

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
-import { countedOf, isLeased } from '../deliveries/delivery.ts'
+import { isLeased } from '../deliveries/delivery.ts'
+import { countedOf } from '../endpoints/open-deliveries.ts'
 import { unknownLead } from '../http/errors.ts'
 import { lastPeriod, leadsEnd, openBorrower } from '../leads/lead.ts'
 import { LATE_FACTS_MS } from '../leads/score-dates.ts'

@@ -19,8 +19,9 @@ import {
 import { eventShape } from '../leads/event-schema.ts'
 import { type MilestoneName, signalledMilestones } from '../leads/milestones.ts'
 import { MOST_SIMULATED } from '../leads/referral-state.ts'
+import { requireOwnLead } from '../partners/own-lead.ts'
 import { formatTimestamp } from '../values.ts'
-import { askLead, type AskingOptions, requireOwnLead } from './ask-lead.ts'
+import { askLead, type AskingOptions } from './ask-lead.ts'
 import { exampleStanding, standing, standingOf } from './get-clock.ts'
 import { clockOf } from './lead-time.ts'
 

@@ -4,6 +4,7 @@ import { remembered, requireDeployment } from '../database/deployment.ts'
 import { isDatabaseAway } from '../database/errors.ts'
 import { connect, patience } from '../database/orm.ts'
 import { type Sql, sqlOf } from '../database/sql.ts'
+import { cancelOpen } from '../deliveries/delivery.ts'
 import { Refusal } from '../fail.ts'
 import { createResender } from '../deliveries/resends.ts'
 import { createEndpointStarter } from '../endpoints/endpoint-workflows.ts'
@@ -77,6 +78,7 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     requireOwnNamespace: guard,
     referrals,
     startEndpoint,
+    cancelOpen,
     resends: createResender({ sql, referrals, startEndpoint }),
     /** To open what is sealed; rejects when a key is missing under which data is stored. */
     openingKeys,
