@@ -26,7 +26,6 @@ export const Attempt = defineEntity({
     startedAt: instant().defaultRaw('clock_timestamp()'),
     finishedAt: instant().nullable(),
     durationMs: p.integer().nullable(),
-    address: p.text().nullable(),
     status: p.integer().nullable(),
     errorCode: p.text().nullable(),
     hint: p.text().nullable(),

@@ -114,7 +114,7 @@ async function fail(trx: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): P
 /** Without its lease, nothing is written of what the endpoint answered: an erasure takes the lease. */
 function writeEnd(
   { attemptId, signed }: EndedAttempt,
-  { durationMs, status, errorCode, hint, address, responseHeaders, responseBody }: AttemptOutcome,
+  { durationMs, status, errorCode, hint, responseHeaders, responseBody }: AttemptOutcome,
   holdsLease: RawBuilder<boolean>,
 ) {
   const headers = responseHeaders && JSON.stringify(responseHeaders)
@@ -122,8 +122,7 @@ function writeEnd(
   return raw`
     update attempts set finished_at = clock_timestamp(), signed_at = ${signed.at}, signature = ${signed.signature},
       duration_ms = ${durationMs}, status = ${status}, error_code = ${errorCode}, hint = ${hint},
-      address = ${ifHeld(raw`${address}::text`)}, response_headers = ${ifHeld(raw`${headers}::jsonb`)},
-      response_body = ${ifHeld(raw`${responseBody}::text`)}
+      response_headers = ${ifHeld(raw`${headers}::jsonb`)}, response_body = ${ifHeld(raw`${responseBody}::text`)}
     where id = ${attemptId}`
 }
 

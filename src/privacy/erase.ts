@@ -89,7 +89,7 @@ export async function emptyLeads(trx: Sql, leadIds: readonly number[]): Promise<
   await trx
     .updateTable('attempts')
     .from('deliveries')
-    .set({ response_headers: null, response_body: null, address: null })
+    .set({ response_headers: null, response_body: null })
     .whereRef('deliveries.event_id', '=', 'attempts.event_id')
     .where('deliveries.lead_id', 'in', leadIds)
     .execute()

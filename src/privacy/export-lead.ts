@@ -180,7 +180,7 @@ async function deliveriesOf(sql: Sql, leadId: number) {
     .selectFrom('attempts')
     .innerJoin('deliveries', 'deliveries.event_id', 'attempts.event_id')
     .select(['attempts.event_id', 'number', 'trigger', 'started_at', 'finished_at', 'duration_ms'])
-    .select(['address', 'status', 'error_code', 'hint', 'response_headers', 'response_body'])
+    .select(['status', 'error_code', 'hint', 'response_headers', 'response_body'])
     .where('deliveries.lead_id', '=', leadId)
     .orderBy('number')
     .execute()

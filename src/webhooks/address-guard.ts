@@ -6,12 +6,7 @@ import { isAllowedAddress } from './public-address.ts'
 
 /** The endpoint resolves to an address that is not public; nothing was sent. */
 export class BlockedAddressError extends Error {
-  readonly address: string
-
-  constructor(address: string) {
-    super('the endpoint resolves to an address that is not public')
-    this.address = address
-  }
+  override message = 'the endpoint resolves to an address that is not public'
 }
 
 /** The endpoint's host name has no address, or the lookup failed. */
@@ -26,10 +21,10 @@ function guardedLookup(lookup: LookupFunction, allowPrivateNetwork: boolean): Lo
     // Node asks for all addresses, because it tries one after the other
     lookup(hostname, { ...options, all: true }, (error, answer) => {
       const addresses = Array.isArray(answer) ? answer : []
-      const blocked = addresses.find(({ address }) => !isAllowedAddress(address, { allowPrivateNetwork }))
+      const isBlocked = addresses.some(({ address }) => !isAllowedAddress(address, { allowPrivateNetwork }))
       if (error) callback(new LookupError(error.code ?? 'lookup failed', { cause: error }), [])
       else if (addresses.length === 0) callback(new LookupError('ENOTFOUND'), [])
-      else if (blocked) callback(new BlockedAddressError(blocked.address), [])
+      else if (isBlocked) callback(new BlockedAddressError(), [])
       else callback(null, addresses)
     })
   }
@@ -49,7 +44,7 @@ function passingOverContinue(socket: Socket): Socket {
 
 /**
  * The connector of an undici Agent: TLS 1.2 or newer with verified certificates, and only to public addresses, with
- * `allowPrivateNetwork` also to private ones. An error has the `address` it happened with, if there was one.
+ * `allowPrivateNetwork` also to private ones.
  *
  * @param options `timeoutMs` for the lookup, TCP and TLS together.
  */
@@ -74,23 +69,23 @@ export function guardedConnector({
   return (target, callback) => {
     // Node does not look up a literal address, so the lookup would not see it.
     if (isIP(target.hostname) !== 0 && !isAllowedAddress(target.hostname, { allowPrivateNetwork }))
-      return callback(new BlockedAddressError(target.hostname), null)
+      return callback(new BlockedAddressError(), null)
     connect(target, (...[error, socket]) =>
       error ? callback(error, null) : callback(null, passingOverContinue(socket)),
     )
   }
 }
 
-const addresses = new WeakMap<Buffer, string | undefined>()
+const sent = new WeakSet<Buffer>()
 
 // undici publishes it just before it writes a request's first byte, also on a reused connection
 subscribe('undici:client:sendHeaders', (message) => {
-  const { request, socket } = message as { request: { body: unknown }; socket: Socket }
-  if (Buffer.isBuffer(request.body)) addresses.set(request.body, socket.remoteAddress)
+  const { request } = message as { request: { body: unknown } }
+  if (Buffer.isBuffer(request.body)) sent.add(request.body)
 })
 
-/** The address that a request was sent to. undici knows a request by its body, so each one needs its own Buffer. */
-export const addressOf = (body: Buffer): string | null => addresses.get(body) ?? null
+/** Whether a request has begun to go out. undici knows a request by its body, so each one needs its own Buffer. */
+export const isSent = (body: Buffer): boolean => sent.has(body)
 
 /**
  * A lookup for connections that asks DNS through `resolver`, without blocking a thread. The system's lookup blocks one,

@@ -6,8 +6,6 @@ export interface Diagnosis {
   errorCode: keyof typeof HINTS | 'invalid_url' | 'redirect' | 'http_error'
   /** What the partner can do about it. */
   hint: string
-  /** The address the error happened with, where known. */
-  address?: string | undefined
 }
 
 const HINTS = {
@@ -51,13 +49,9 @@ const NOT_CONNECTED =
 export function diagnose(error: unknown): Diagnosis {
   // with several addresses, Node reports one error around those of the attempts
   const cause: unknown = error instanceof AggregateError ? (error.errors[0] ?? error) : error
-  return { ...causeOf(cause), address: (cause as { address?: string }).address }
-}
-
-function causeOf(error: unknown): Diagnosis {
-  const { name, code = '', message = '' } = error as { name?: string; code?: string; message?: string }
-  if (error instanceof BlockedAddressError) return diagnosis('blocked_address')
-  if (error instanceof LookupError) return diagnosis('dns_error')
+  const { name, code = '', message = '' } = cause as { name?: string; code?: string; message?: string }
+  if (cause instanceof BlockedAddressError) return diagnosis('blocked_address')
+  if (cause instanceof LookupError) return diagnosis('dns_error')
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return diagnoseTimeout(false)
   if (CERTIFICATE.test(code))
     return diagnosis(

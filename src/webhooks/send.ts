@@ -5,7 +5,7 @@ import { Agent, request } from 'undici'
 import { REQUEST_LIMIT_MS } from '../deliveries/delivery-states.ts'
 import type { PingOutcome } from '../endpoints/endpoint-state.ts'
 import { type Environment, newUuid } from '../values.ts'
-import { addressOf, guardedConnector, resolverLookup } from './address-guard.ts'
+import { guardedConnector, isSent, resolverLookup } from './address-guard.ts'
 import { PING_TYPE, serviceCallBody } from './body.ts'
 import { clockAdvice, diagnose, diagnoseStatus, diagnoseTimeout, type Diagnosis } from './diagnosis.ts'
 import { checkEndpointUrl, type EndpointPolicy } from './endpoint-url.ts'
@@ -32,8 +32,6 @@ interface Answer {
 export interface AttemptOutcome extends Answer {
   /** Whether the endpoint accepted the event: a complete 2xx response in time. */
   ok: boolean
-  /** The address that was connected to, or blocked. */
-  address: string | null
   durationMs: number
   errorCode: string | null
   /** What the partner can do about the failure. */
@@ -77,7 +75,7 @@ export function createSender(options: SenderOptions) {
       try {
         await exchange(agent, webhook, bytes, deadline, answer)
       } catch (error) {
-        failure = deadline.aborted ? diagnoseTimeout(addressOf(bytes) !== null) : diagnose(error)
+        failure = deadline.aborted ? diagnoseTimeout(isSent(bytes)) : diagnose(error)
       }
     }
     const reason = reasonOf(answer, failure)
@@ -86,7 +84,6 @@ export function createSender(options: SenderOptions) {
       ok: reason === null,
       errorCode: reason?.errorCode ?? null,
       hint: reason?.hint ?? null,
-      address: addressOf(bytes) ?? failure?.address ?? null,
       durationMs: Math.round(performance.now() - started),
     }
   }

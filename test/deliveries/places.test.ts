@@ -3,7 +3,7 @@ import { ENDPOINT_CAP } from '../../src/deliveries/delivery-states.ts'
 import { createPlaces, type Places } from '../../src/deliveries/places.ts'
 
 const PARTNER = 1
-const answers = { status: null, address: null, hint: null, responseHeaders: null, responseBody: null }
+const answers = { status: null, hint: null, responseHeaders: null, responseBody: null }
 const accepted = (durationMs = 10) => ({
   ...answers,
   retryAfter: null,

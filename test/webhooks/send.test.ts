@@ -47,7 +47,7 @@ describe('a webhook that arrives', () => {
 
   test.each([200, 202, 204])('counts as delivered when answered %i', async (status) => {
     const { url } = await startReceiver((_request, response) => response.writeHead(status).end())
-    expect(await post(url)).toMatchObject({ ok: true, status, address: '127.0.0.1', responseBody: '' })
+    expect(await post(url)).toMatchObject({ ok: true, status, responseBody: '' })
   })
 
   test.each([
@@ -62,13 +62,11 @@ describe('a webhook that arrives', () => {
     for (const { url } of [whole, parts]) expect(await post(url)).toMatchObject({ ok: true, status })
   })
 
-  test('reuses the connections of those before, and still knows the address', async () => {
+  test('reuses the connections of those before', async () => {
     const { url, counts } = await startReceiver((_request, response) => response.end())
-    const addresses = []
-    for (let count = 0; count < 20; count++) addresses.push((await post(url)).address)
+    for (let count = 0; count < 20; count++) expect((await post(url)).ok).toBe(true)
     // Not one: undici opens a second when the first is not yet free in the same turn of the event loop.
     expect(counts.connections).toBeLessThanOrEqual(2)
-    expect(addresses).toEqual(Array(20).fill('127.0.0.1'))
   })
 })
 

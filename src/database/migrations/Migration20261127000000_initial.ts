@@ -185,7 +185,6 @@ create table attempts (
   started_at timestamptz not null default clock_timestamp(),
   finished_at timestamptz,
   duration_ms int,
-  address text,
   status int,
   error_code text,
   hint text,
