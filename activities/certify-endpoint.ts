@@ -7,7 +7,6 @@ import {
   writeReport,
 } from '../src/endpoints/certify-endpoint.ts'
 import { findEndpoint } from '../src/endpoints/endpoint.ts'
-import type { PingOutcome } from '../src/endpoints/endpoint-state.ts'
 import { signingSecrets } from '../src/endpoints/secrets.ts'
 import type { Environment } from '../src/values.ts'
 import {
@@ -16,7 +15,7 @@ import {
   UNKNOWN_TYPE,
   withOneByteChanged,
 } from '../src/webhooks/body.ts'
-import { sendPing, type SendWebhook } from '../src/webhooks/send.ts'
+import { type PingOutcome, sendPing, type SendWebhook } from '../src/webhooks/send.ts'
 import { generateSecret, signedHeaders } from '../src/webhooks/signature.ts'
 
 interface Dependencies {

@@ -12,7 +12,7 @@ import { referralId } from '../src/temporal/names.ts'
 import { ACTIVITIES } from '../src/temporal/worker-options.ts'
 import { webhookBody } from '../src/webhooks/body.ts'
 import { createSender } from '../src/webhooks/send.ts'
-import { deliveryFailedSignal, wakeSignal } from '../workflows/messages.ts'
+import { deliveryFailedSignal } from '../workflows/messages.ts'
 import { advanceClockActivity } from './advance-clock.ts'
 import { type AttemptDependencies, createAttempts } from './attempts.ts'
 import { certificationActivities } from './certify-endpoint.ts'
@@ -65,7 +65,7 @@ export function createActivities({ config, log, sql, client, deploymentId, refer
     attempts,
     onboardingMails,
     mailer,
-    wakeLead: (leadId: number) => referrals.signal(leadId, wakeSignal),
+    wakeLead: referrals.wake,
     webhookBody: webhookBody(environment),
     scoreProvider:
       scoresUrl === undefined ? mockScoreProvider : httpScoreProvider(scoresUrl, config.SCORE_PROVIDER_TOKEN),

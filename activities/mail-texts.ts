@@ -1,7 +1,12 @@
 import { SEQUENCES_LEFT_OUT } from '../src/database/deployment.ts'
 import { FAILING_AFTER, REQUEST_LIMIT_MS } from '../src/deliveries/delivery-states.ts'
-import { PAUSE_AFTER_HOURS, PAUSE_AFTER_MS, SCHEDULE_DAYS } from '../src/deliveries/retry-schedule.ts'
-import { describeReason, type MailKind } from '../src/endpoints/endpoint-state.ts'
+import { SCHEDULE_DAYS } from '../src/deliveries/retry-schedule.ts'
+import {
+  describeReason,
+  type MailKind,
+  PAUSE_AFTER_HOURS,
+  PAUSE_AFTER_MS,
+} from '../src/endpoints/endpoint-state.ts'
 import type { noticeFacts, UnsentNotice } from '../src/endpoints/notices.ts'
 import { formatTimestamp } from '../src/values.ts'
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { WebhookBody } from '../src/leads/new-lead.ts'
+import type { WebhookBody } from '../src/webhooks/body.ts'
 import type { Sql } from '../src/database/sql.ts'
 import { type Opening, recordMilestones } from '../src/leads/record-milestones.ts'
 import type { Environment } from '../src/values.ts'

@@ -4,8 +4,8 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import type { Logger } from 'pino'
 import { certifyEndpoint } from './endpoints/certify-endpoint.ts'
 import { consolePage } from './console/page.ts'
-import { closeLead } from './leads/close-lead.ts'
-import { createLead } from './leads/create-lead.ts'
+import { closeLead, type CloseDependencies } from './leads/close-lead.ts'
+import { createLead, type CreateDependencies } from './leads/create-lead.ts'
 import { eraseLead } from './privacy/erase-lead.ts'
 import { exportLead } from './privacy/export-lead.ts'
 import { getDeliveries } from './deliveries/get-deliveries.ts'
@@ -24,6 +24,7 @@ import {
 import { listEvents } from './leads/list-events.ts'
 import { listLeads } from './leads/list-leads.ts'
 import { describeApi } from './http/openapi.ts'
+import type { EndpointDependencies } from './endpoints/own-endpoint.ts'
 import { pauseEndpoint } from './endpoints/pause-endpoint.ts'
 import { ping } from './http/ping.ts'
 import { authenticateKeys } from './partners/authentication.ts'
@@ -33,7 +34,7 @@ import { acceptJson } from './http/json-body.ts'
 import { limitRates } from './partners/rate-limits.ts'
 import { logRequests } from './http/request-log.ts'
 import type { RouteDependencies } from './http/dependencies.ts'
-import { resendWebhook } from './deliveries/resend-webhook.ts'
+import { type ResendDependencies, resendWebhook } from './deliveries/resend-webhook.ts'
 import { rotateEndpointSecret } from './endpoints/rotate-endpoint-secret.ts'
 import { type SandboxOptions, sandboxRoutes, sinks } from './sandbox/routes.ts'
 import { setEndpoint } from './endpoints/set-endpoint.ts'
@@ -45,7 +46,12 @@ import type { ObserveRequest } from './observe/process-metrics.ts'
 
 /** What the process gives the API: what its routes work with, and what its server needs. */
 export interface AppDependencies
-  extends Pick<SandboxOptions, 'sandbox'>, Omit<RouteDependencies, 'webhookBody'> {
+  extends
+    Omit<CreateDependencies, 'webhookBody'>,
+    CloseDependencies,
+    ResendDependencies,
+    Omit<EndpointDependencies, 'webhookBody'>,
+    Pick<SandboxOptions, 'sandbox'> {
   /** Resolves once the database is migrated, can be decrypted and belongs to this deployment. Until then, nothing is served from it. */
   requireRecord: () => Promise<unknown>
   log: Logger

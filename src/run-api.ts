@@ -58,7 +58,7 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
     erasureLog: config.ERASURE_LOG,
     startReferral: (state) => starts.offer(state),
     closeLead: async (leadId, reason, id) => referrals.close(leadId, reason, id),
-    resendWebhook: createResender({ sql, referrals, startEndpoint }).resend,
+    resendWebhook: createResender({ sql, wakeLead: referrals.wake, startEndpoint }).resend,
     startEndpoint: (partnerId) =>
       void startEndpoint(partnerId).catch((err: unknown) =>
         log.warn({ err }, 'an endpoint’s workflow is not started yet: the worker starts it'),

@@ -10,7 +10,8 @@ import {
 } from '@temporalio/workflow'
 import type { WakeProgress } from '../activities/wake-leads.ts'
 import type { EndpointReview } from '../src/endpoints/endpoint-review.ts'
-import { describeReason, type PingOutcome } from '../src/endpoints/endpoint-state.ts'
+import { describeReason } from '../src/endpoints/endpoint-state.ts'
+import type { PingOutcome } from '../src/webhooks/send.ts'
 import {
   certify,
   notify,

@@ -1,5 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
-import type { PingOutcome } from '../src/endpoints/endpoint-state.ts'
+import type { PingOutcome } from '../src/webhooks/send.ts'
 import {
   listOf,
   parseScoreGains,

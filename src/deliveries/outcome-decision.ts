@@ -1,9 +1,13 @@
-import type { EndpointPauser, EndpointTransition } from '../endpoints/endpoint-state.ts'
+import { type EndpointPauser, type EndpointTransition, PAUSE_AFTER_MS } from '../endpoints/endpoint-state.ts'
 import type { EndpointNotice } from '../endpoints/notices.ts'
-import { failureReason } from '../leads/referral-state.ts'
 import type { AttemptOutcome } from '../webhooks/send.ts'
 import { type AttemptTrigger, type DeliveryState, FAILING_AFTER } from './delivery-states.ts'
-import { isLastScheduled, nextAttemptAt, PAUSE_AFTER_MS } from './retry-schedule.ts'
+import { isLastScheduled, nextAttemptAt } from './retry-schedule.ts'
+
+/** Why an attempt failed, in words: what the endpoint answered, or why there was no answer. */
+export function failureReason(status: number | null, errorCode: string | null): string {
+  return status === null ? (errorCode ?? 'unknown') : `the endpoint answered ${status}`
+}
 
 export type FailedRequest = Pick<AttemptOutcome, 'status' | 'errorCode' | 'retryAfter'>
 

@@ -5,9 +5,11 @@ import { eventId as ofEvent } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { messageResponse, strictBody } from '../http/schemas.ts'
 import { MOST_RESENDS, REQUEST_LIMIT_MS } from './delivery-states.ts'
-import { describeResend, requireWebhook, unknownEvent, unsentEvent } from './resends.ts'
+import { describeResend, requireWebhook, type Resender, unknownEvent, unsentEvent } from './resends.ts'
 
-type Options = Pick<RouteDependencies, 'sql' | 'resendWebhook'>
+export interface ResendDependencies extends Pick<RouteDependencies, 'sql'> {
+  resendWebhook: Resender['resend']
+}
 
 /** The next attempt ends within its time limit and makes room. */
 const ROOM_SECONDS = REQUEST_LIMIT_MS / 1000
@@ -40,7 +42,10 @@ const schema = operation({
 })
 
 /** POST /resend-webhook (extension): attempts an open webhook now, or sends a settled one again. */
-export const resendWebhook: FastifyPluginAsyncZod<Options> = async (app, { sql, resendWebhook: resend }) => {
+export const resendWebhook: FastifyPluginAsyncZod<ResendDependencies> = async (
+  app,
+  { sql, resendWebhook: resend },
+) => {
   app.post('/resend-webhook', {
     schema,
     handler: async (request) => {

@@ -1,8 +1,6 @@
 import { sql as raw } from 'kysely'
-import { wakeSignal } from '../../workflows/messages.ts'
 import type { Sql } from '../database/sql.ts'
 import { ApiError, invalidPayload } from '../http/errors.ts'
-import type { Referrals } from '../leads/referrals.ts'
 import { sharingRuns } from '../temporal/in-flight.ts'
 import { type Asked, type DeliveryState, MOST_RESENDS } from './delivery-states.ts'
 import { waitsFor } from './delivery.ts'
@@ -124,7 +122,7 @@ export type Resender = ReturnType<typeof createResender>
 
 interface ResendDependencies {
   sql: Sql
-  referrals: Referrals
+  wakeLead: (leadId: number) => Promise<unknown>
   startEndpoint: (partnerId: number) => Promise<void>
 }
 
@@ -132,7 +130,7 @@ interface ResendDependencies {
  * Has webhooks sent once more, without waiting for that: they are marked in the record, and the workflow that sends them is
  * told. All calls reject if it cannot be reached; settled ones go out nevertheless once the comparison has started it.
  */
-export function createResender({ sql, referrals, startEndpoint }: ResendDependencies) {
+export function createResender({ sql, wakeLead, startEndpoint }: ResendDependencies) {
   // one signal tells of all that a partner asks for at a time
   const lookSoon = sharingRuns(startEndpoint)
   return {
@@ -142,7 +140,7 @@ export function createResender({ sql, referrals, startEndpoint }: ResendDependen
       if (state === undefined) return 'too_many'
       if (state !== 'pending') await lookSoon(webhook.partner_id)
       // it follows an earlier one by itself
-      else if (webhook.waits_for === null) await referrals.signal(webhook.lead_id, wakeSignal)
+      else if (webhook.waits_for === null) await wakeLead(webhook.lead_id)
       return 'accepted'
     },
 

@@ -16,10 +16,6 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 
 export const SCHEDULE_DAYS = RETRY_DELAYS_MS.reduce((sum, delayMs) => sum + delayMs) / DAY_MS
 
-/** How long an endpoint may fail without one success before it is paused. */
-export const PAUSE_AFTER_HOURS = 72
-export const PAUSE_AFTER_MS = PAUSE_AFTER_HOURS * HOUR_MS
-
 /** Whether the failure was that of the schedule's last attempt, or of a later one. */
 export const isLastScheduled = (failures: number) => failures >= RETRY_DELAYS_MS.length
 

@@ -1,6 +1,4 @@
 import { type Command, Option } from 'commander'
-import { findLeadRecord } from '../leads/lead.ts'
-import { noSuchLead } from '../leads/look-up.ts'
 import { requirePartner } from '../partners/staff.ts'
 import { fields, printable, table } from '../staff/answer.ts'
 import { leadArgument, moment, oneOf, partnerArgument, rows } from '../staff/arguments.ts'
@@ -58,7 +56,6 @@ interface ListOptions {
 
 async function list({ sql }: StaffContext, { partner, lead, state, limit }: ListOptions) {
   if (partner !== undefined) await requirePartner(sql, partner)
-  if (lead !== undefined && (await findLeadRecord(sql, lead)) === undefined) throw noSuchLead(lead)
   const states = state && [state]
   const found = await findDeliveries(sql, { partnerId: partner, leadId: lead, states, limit })
   const deliveries = found.map((row) => ({ ...row, attempts: row.attempts ?? 0 }))

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { recordAudit } from '../audit.ts'
 import { jsonb, type Sql } from '../database/sql.ts'
-import type { RouteDependencies } from '../http/dependencies.ts'
 import { ApiError, invalidRequest, unavailable } from '../http/errors.ts'
 import { flag } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
@@ -15,7 +14,7 @@ import {
 } from './certification-checks.ts'
 import { endpointResponse, viewOf } from './get-endpoint.ts'
 import { findEndpoint, type LockedEndpoint, lockEndpoint } from './endpoint.ts'
-import { changeOwnEndpoint } from './own-endpoint.ts'
+import { changeOwnEndpoint, type EndpointDependencies } from './own-endpoint.ts'
 import { secretAt, secretPlace } from './secrets.ts'
 import { switchAsPartner } from './switch-endpoint.ts'
 
@@ -39,7 +38,7 @@ const schema = operation({
 })
 
 /** POST /certify-endpoint (extension): checks that the new URL verifies what it gets, and then switches to it. */
-export const certifyEndpoint: FastifyPluginAsyncZod<RouteDependencies> = async (app, options) => {
+export const certifyEndpoint: FastifyPluginAsyncZod<EndpointDependencies> = async (app, options) => {
   const { sql, environment, endpointRequests } = options
   app.post('/certify-endpoint', {
     schema,

@@ -1,4 +1,8 @@
-import { PAUSE_AFTER_HOURS } from '../deliveries/retry-schedule.ts'
+import { HOUR_MS } from '../values.ts'
+
+/** How long an endpoint may fail without one success before it is paused. */
+export const PAUSE_AFTER_HOURS = 72
+export const PAUSE_AFTER_MS = PAUSE_AFTER_HOURS * HOUR_MS
 
 /**
  * An endpoint is where a partner's webhooks go.
@@ -49,14 +53,3 @@ const whys: Record<string, string> = {
 
 export const describeReason = (reason: string | null): string =>
   reason === null ? 'it works' : (whys[reason] ?? reason)
-
-/** The outcome of a test request, which is no event. */
-export interface PingOutcome {
-  webhook_id: string
-  ok: boolean
-  status: number | null
-  duration_ms: number
-  error_code: string | null
-  /** What to do about a failure. */
-  hint: string | null
-}

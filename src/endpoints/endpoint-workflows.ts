@@ -2,7 +2,7 @@ import { type Client, WithStartWorkflowOperation } from '@temporalio/client'
 import type { endpoint } from '../../workflows/endpoint.ts'
 import { lookSignal, pingUpdate } from '../../workflows/messages.ts'
 import { endpointWorkflowId, TASK_QUEUE } from '../temporal/names.ts'
-import type { PingOutcome } from './endpoint-state.ts'
+import type { PingOutcome } from '../webhooks/send.ts'
 
 const START_LIMIT_MS = 3000
 /** One request may take fifteen seconds. */

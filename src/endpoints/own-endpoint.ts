@@ -1,9 +1,25 @@
 import type { FastifyRequest } from 'fastify'
 import { recordAudit } from '../audit.ts'
 import { inTransaction, type Sql } from '../database/sql.ts'
+import type { RouteDependencies } from '../http/dependencies.ts'
 import { ApiError } from '../http/errors.ts'
 import { auditName } from '../values.ts'
+import type { PingOutcome } from '../webhooks/send.ts'
 import { type LockedEndpoint, lockEndpoint } from './endpoint.ts'
+
+/** What the routes about an endpoint work with. */
+export interface EndpointDependencies extends RouteDependencies {
+  /** Starts an endpoint's workflow, without waiting; if that fails, the comparison does. */
+  startEndpoint: (partnerId: number) => void
+  /** What an endpoint's workflow does for its partner. Both reject while Temporal is away. */
+  endpointRequests: {
+    certify: (partnerId: number) => Promise<void>
+    /** Sends a test request and waits for the answer; one that is under way is joined. */
+    ping: (partnerId: number) => Promise<PingOutcome>
+  }
+  /** Allows endpoints at loopback and private addresses. */
+  allowPrivateNetwork: boolean
+}
 
 /**
  * Lets a partner change its own endpoint, in one transaction with the audit row: the caller's, or one of its own.

@@ -1,13 +1,12 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import type { Sql } from '../database/sql.ts'
-import type { RouteDependencies } from '../http/dependencies.ts'
 import { ApiError, noObject } from '../http/errors.ts'
 import { operation } from '../http/operation.ts'
 import { endpointTransitions } from './endpoint-state.ts'
 import { emptyBody, endpointResponse, viewOf } from './get-endpoint.ts'
 import { columnsOf, type LockedEndpoint } from './endpoint.ts'
 import { oweNotice } from './notices.ts'
-import { changeOwnEndpoint, requireUrl } from './own-endpoint.ts'
+import { changeOwnEndpoint, type EndpointDependencies, requireUrl } from './own-endpoint.ts'
 
 const errors = [noObject(), new ApiError('NO_ENDPOINT')]
 
@@ -34,7 +33,7 @@ const resumeSchema = operation({
 })
 
 /** POST /pause-endpoint and POST /resume-endpoint (extensions). Only staff resume what staff paused. */
-export const pauseEndpoint: FastifyPluginAsyncZod<RouteDependencies> = async (
+export const pauseEndpoint: FastifyPluginAsyncZod<EndpointDependencies> = async (
   app,
   { sql, startEndpoint },
 ) => {

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Sql } from '../database/sql.ts'
-import type { RouteDependencies } from '../http/dependencies.ts'
 import { ApiError, invalidRequest } from '../http/errors.ts'
 import { integer } from '../http/fields.ts'
 import { answerOnce, keyedOperation } from '../http/idempotency.ts'
@@ -13,7 +12,7 @@ import { generateSecret } from '../webhooks/signature.ts'
 import { responseWithSecret, viewOf } from './get-endpoint.ts'
 import type { LockedEndpoint } from './endpoint.ts'
 import { oweNotice } from './notices.ts'
-import { changeOwnEndpoint, requireUrl } from './own-endpoint.ts'
+import { changeOwnEndpoint, type EndpointDependencies, requireUrl } from './own-endpoint.ts'
 import { addSecret, secretAt, secretPlace, signWith } from './secrets.ts'
 
 /**
@@ -24,7 +23,7 @@ import { addSecret, secretAt, secretPlace, signWith } from './secrets.ts'
  * @throws {ApiError} SECRET_REPLACED if the secret was replaced since.
  */
 export async function answerWithNewSecret(
-  { sql, encryptionKeys }: Pick<RouteDependencies, 'sql' | 'encryptionKeys'>,
+  { sql, encryptionKeys }: Pick<EndpointDependencies, 'sql' | 'encryptionKeys'>,
   { call, action }: { call: 'set-endpoint' | 'rotate-endpoint-secret'; action: `endpoint.${string}` },
   [request, reply]: readonly [FastifyRequest, FastifyReply],
   store: (
@@ -68,7 +67,7 @@ const schema = operation({
 })
 
 /** POST /rotate-endpoint-secret (extension): a new signing secret, with an overlap. */
-export const rotateEndpointSecret: FastifyPluginAsyncZod<RouteDependencies> = async (app, options) => {
+export const rotateEndpointSecret: FastifyPluginAsyncZod<EndpointDependencies> = async (app, options) => {
   const call = { call: 'rotate-endpoint-secret', action: 'endpoint.rotate_secret' } as const
   app.post('/rotate-endpoint-secret', {
     schema,

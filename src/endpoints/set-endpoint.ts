@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { sql as raw } from 'kysely'
 import { z } from 'zod'
 import type { Sql } from '../database/sql.ts'
-import type { RouteDependencies } from '../http/dependencies.ts'
 import { ApiError, invalidPayload, invalidRequest } from '../http/errors.ts'
 import { keyedOperation } from '../http/idempotency.ts'
 import { operation } from '../http/operation.ts'
@@ -10,6 +9,7 @@ import { strictBody } from '../http/schemas.ts'
 import type { SealAt } from '../seal.ts'
 import { checkEndpointUrl } from '../webhooks/endpoint-url.ts'
 import { responseWithSecret } from './get-endpoint.ts'
+import type { EndpointDependencies } from './own-endpoint.ts'
 import { answerWithNewSecret } from './rotate-endpoint-secret.ts'
 import { addSecret } from './secrets.ts'
 
@@ -40,7 +40,7 @@ const schema = operation({
 })
 
 /** POST /set-endpoint (extension): stores the URL that a partner wants its webhooks at. */
-export const setEndpoint: FastifyPluginAsyncZod<RouteDependencies> = async (app, options) => {
+export const setEndpoint: FastifyPluginAsyncZod<EndpointDependencies> = async (app, options) => {
   app.post('/set-endpoint', {
     schema,
     handler: async (request, reply) => {

@@ -1,11 +1,10 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
-import type { RouteDependencies } from '../http/dependencies.ts'
 import { ApiError, noObject, unavailable } from '../http/errors.ts'
 import { operation } from '../http/operation.ts'
 import { errorCode, httpStatus, success } from '../http/schemas.ts'
 import { emptyBody } from './get-endpoint.ts'
-import { changeOwnEndpoint, requireUrl } from './own-endpoint.ts'
+import { changeOwnEndpoint, type EndpointDependencies, requireUrl } from './own-endpoint.ts'
 
 const testRequest = z
   .object({
@@ -44,7 +43,7 @@ const schema = operation({
 })
 
 /** POST /test-endpoint (extension): one signed request that is no event. A worker sends it, as it sends all requests. */
-export const testEndpoint: FastifyPluginAsyncZod<RouteDependencies> = async (
+export const testEndpoint: FastifyPluginAsyncZod<EndpointDependencies> = async (
   app,
   { sql, endpointRequests },
 ) => {

@@ -14,6 +14,7 @@ import { LEAD_CLOSED_EVENT } from './event-payloads.ts'
 import { findLeadRecord, leadsChange, leadsEnd } from './lead.ts'
 import { newEventId } from './new-lead.ts'
 import { type AnyCloseReason, closeReasonNames, closeReasons, meaningsOf } from './reasons.ts'
+import type { Referrals } from './referrals.ts'
 
 const REASONS = `must be one of ${closeReasonNames.join(', ')}`
 
@@ -54,10 +55,12 @@ const schema = operation({
   errors: [...leadErrors, invalidRequest({ field: 'reason', problem: REASONS })],
 })
 
-type Options = Pick<RouteDependencies, 'sql' | 'closeLead'>
+export interface CloseDependencies extends Pick<RouteDependencies, 'sql'> {
+  closeLead: Referrals['close']
+}
 
 /** POST /close-lead (extension): closes a lead. */
-export const closeLead: FastifyPluginAsyncZod<Options> = async (app, { sql, closeLead: close }) => {
+export const closeLead: FastifyPluginAsyncZod<CloseDependencies> = async (app, { sql, closeLead: close }) => {
   app.post('/close-lead', {
     schema,
     handler: async (request) => {

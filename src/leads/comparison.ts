@@ -1,6 +1,6 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
 import { sql as raw } from 'kysely'
-import { readRecordSignal, wakeSignal } from '../../workflows/messages.ts'
+import { readRecordSignal } from '../../workflows/messages.ts'
 import { pages, type Sql } from '../database/sql.ts'
 import { countedOf, isFirstOpen } from '../endpoints/open-deliveries.ts'
 import { forEachInFlight } from '../temporal/in-flight.ts'
@@ -102,7 +102,7 @@ export async function compareLeads(
   const refresh = async (id: number) =>
     (await referrals.signal(id, readRecordSignal)) &&
     // it may wait for a resume that it was told of before Temporal was put back
-    referrals.signal(id, wakeSignal)
+    referrals.wake(id)
   const isFull = endedSince === undefined || (await hasUnread(sql))
   const { missing, lagging } = isFull
     ? await allDifferences(client, sql, signal)

@@ -9,7 +9,7 @@ import { message, success } from '../http/schemas.ts'
 import { ignoredIn, MOST_IGNORED } from '../http/failures.ts'
 import { eachField, type OptionalField, optionalFields } from './lead-fields.ts'
 import { insertLead, leadIds } from './new-lead.ts'
-import { newReferralState } from './referral-state.ts'
+import { newReferralState, type ReferralState } from './referral-state.ts'
 
 /** An optional field; stored as `null` when it is absent. */
 function optional(field: OptionalField) {
@@ -91,13 +91,12 @@ function keyTaken(leadId: number): ApiError {
   return new ApiError('IDEMPOTENCY_CONFLICT', said, {}, { lead_id: leadId })
 }
 
-type Options = Pick<
-  RouteDependencies,
-  'sql' | 'encryptionKeys' | 'webhookBody' | 'startReferral' | 'environment'
->
+export interface CreateDependencies extends RouteDependencies {
+  startReferral: (state: ReferralState) => void
+}
 
 /** POST /create-lead: interface specification, section 4.1. It succeeds even if Temporal is down. */
-export const createLead: FastifyPluginAsyncZod<Options> = async (app, options) => {
+export const createLead: FastifyPluginAsyncZod<CreateDependencies> = async (app, options) => {
   const { sql, encryptionKeys, webhookBody, startReferral, environment } = options
   const isSandbox = environment === 'sandbox'
   const takeLeadId = leadIds(sql)

@@ -3,7 +3,7 @@ import { jsonb, type Sql } from '../database/sql.ts'
 import { insertKey, type KeyedRequest, requestHashPlace } from '../http/idempotency.ts'
 import { seal } from '../seal.ts'
 import { newUuid } from '../values.ts'
-import type { WebhookFacts } from '../webhooks/body.ts'
+import type { WebhookBody } from '../webhooks/body.ts'
 import { changeableFields, eachField, type OptionalField, requiredFields } from './lead-fields.ts'
 import { type Borrower, hashesOfEmail, sealBorrower } from './lead.ts'
 
@@ -53,9 +53,6 @@ export function leadIds(sql: Sql, monotonicMs = () => performance.now()): () => 
 export type NewLead = Omit<Borrower, 'metadata'> & Record<OptionalField, string | null>
 
 const ownColumns = raw.join(changeableFields.map((name) => raw.ref(name)))
-
-/** Makes the body of a delivery. */
-export type WebhookBody = (facts: WebhookFacts) => string
 
 export const newEventId = () => `evt_${newUuid()}`
 

@@ -4,8 +4,9 @@ import type { MilestoneItem, Recording } from './referral-state.ts'
 import { endOf } from './score-dates.ts'
 import { newAttempt, readEndpoint, type StartedAttempt } from '../deliveries/attempt.ts'
 import { jsonb, type Sql } from '../database/sql.ts'
+import type { WebhookBody } from '../webhooks/body.ts'
 import { leadsChange, type LockedLead, lockLead } from './lead.ts'
-import { newEventId, type WebhookBody } from './new-lead.ts'
+import { newEventId } from './new-lead.ts'
 
 export interface RecordingOptions {
   opening?: Opening | undefined

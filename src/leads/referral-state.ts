@@ -49,11 +49,6 @@ export interface DeliveryFailure {
   reason: string
 }
 
-/** The reason in words: what the endpoint answered, or why there was no answer. */
-export function failureReason(status: number | null, errorCode: string | null): string {
-  return status === null ? (errorCode ?? 'unknown') : `the endpoint answered ${status}`
-}
-
 /** A lead that was just created. */
 export const newReferralState = (
   facts: Pick<

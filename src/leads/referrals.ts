@@ -9,16 +9,17 @@ import {
 } from '@temporalio/client'
 import { ApplicationFailure, type SignalDefinition, type UpdateDefinition } from '@temporalio/common'
 import { sql as raw } from 'kysely'
-import { closeUpdate, type MilestoneRequest, milestoneUpdate } from '../../workflows/messages.ts'
+import { closeUpdate, type MilestoneRequest, milestoneUpdate, wakeSignal } from '../../workflows/messages.ts'
 import type { Sql } from '../database/sql.ts'
 import { findDeliveries } from '../deliveries/list-deliveries.ts'
+import { failureReason } from '../deliveries/outcome-decision.ts'
 import { isTimeUp } from '../temporal/away.ts'
 import { referralId, TASK_QUEUE } from '../temporal/names.ts'
 import { startAttributes } from '../temporal/search-attributes.ts'
 import { lastPeriod, leadRequest, takesNoMore } from './lead.ts'
 import type { MilestoneName } from './milestones.ts'
 import type { CloseReason } from './reasons.ts'
-import { failureReason, type ReferralState } from './referral-state.ts'
+import type { ReferralState } from './referral-state.ts'
 import { endOf } from './score-dates.ts'
 
 /** How long a call may take: without a limit, it would wait for as long as Temporal is away. */
@@ -76,6 +77,9 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
     return true
   }
 
+  /** Has the workflow send what is due. */
+  const wake = (leadId: number) => signal(leadId, wakeSignal)
+
   /**
    * Sends an update, and starts the workflow if it does not run. `undefined` if the lead is closed, or there is none.
    * Rejects if nobody answers in time: a worker may still take the update.
@@ -115,7 +119,7 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
   const close = (leadId: number, reason: CloseReason, updateId?: string) =>
     update(leadId, closeUpdate, [{ reason }], updateId)
 
-  return { start, startFromRecord, signal, update, record, close }
+  return { start, startFromRecord, signal, wake, update, record, close }
 }
 
 async function markStarted(sql: Sql, leadId: number): Promise<void> {

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { RouteDependencies } from '../http/dependencies.ts'
+import type { EndpointDependencies } from '../endpoints/own-endpoint.ts'
 import { limitInFlight } from '../http/in-flight.ts'
 import { advanceClock } from './advance-clock.ts'
 import { type AskingOptions, type SandboxDependencies, tooManyAdvances } from './ask-lead.ts'
@@ -12,7 +12,7 @@ import { setSink } from './set-sink.ts'
 import { simulateEvent } from './simulate-event.ts'
 import { useSink } from './use-sink.ts'
 
-export interface SandboxOptions extends RouteDependencies {
+export interface SandboxOptions extends EndpointDependencies {
   /** Unused in production. */
   sandbox: SandboxDependencies
 }

@@ -3,11 +3,11 @@ import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import type { Sql } from '../database/sql.ts'
 import { endpointView, exampleView, viewOf } from '../endpoints/get-endpoint.ts'
+import type { EndpointDependencies } from '../endpoints/own-endpoint.ts'
 import { describeReason } from '../endpoints/endpoint-state.ts'
 import { changeOwnEndpoint } from '../endpoints/own-endpoint.ts'
 import { addSecret } from '../endpoints/secrets.ts'
 import { switchAsPartner } from '../endpoints/switch-endpoint.ts'
-import type { RouteDependencies } from '../http/dependencies.ts'
 import { ApiError, noObject } from '../http/errors.ts'
 import { operation } from '../http/operation.ts'
 import { strictBody, success } from '../http/schemas.ts'
@@ -39,7 +39,7 @@ const schema = operation({
   errors: [noObject(), new ApiError('PAUSED_BY_STAFF')],
 })
 
-type Options = Pick<RouteDependencies, 'sql' | 'encryptionKeys' | 'startEndpoint'> & {
+type Options = Pick<EndpointDependencies, 'sql' | 'encryptionKeys' | 'startEndpoint'> & {
   sinkBase: () => string
 }
 

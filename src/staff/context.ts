@@ -5,9 +5,9 @@ import { isDatabaseAway } from '../database/errors.ts'
 import { connect, patience } from '../database/orm.ts'
 import { type Sql, sqlOf } from '../database/sql.ts'
 import { cancelOpen } from '../deliveries/delivery.ts'
-import { Refusal } from '../fail.ts'
 import { createResender } from '../deliveries/resends.ts'
 import { createEndpointStarter } from '../endpoints/endpoint-workflows.ts'
+import { Refusal } from '../fail.ts'
 import { createReferrals } from '../leads/referrals.ts'
 import { keyId, keysInUse, lackingKeys, remedyFor } from '../seal.ts'
 import { isTemporalAway } from '../temporal/away.ts'
@@ -79,7 +79,7 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
     referrals,
     startEndpoint,
     cancelOpen,
-    resends: createResender({ sql, referrals, startEndpoint }),
+    resends: createResender({ sql, wakeLead: referrals.wake, startEndpoint }),
     /** To open what is sealed; rejects when a key is missing under which data is stored. */
     openingKeys,
     /** To seal, too: rejects unless API and worker have the newest key, or nothing is sealed yet. */

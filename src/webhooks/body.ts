@@ -41,6 +41,8 @@ export const webhookBody =
     })
   }
 
+export type WebhookBody = ReturnType<typeof webhookBody>
+
 /** Types of requests that are no events. The last one no receiver can know. */
 export const PING_TYPE = 'endpoint.ping'
 export const CERTIFICATION_TYPE = 'endpoint.certification'

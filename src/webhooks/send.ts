@@ -3,7 +3,6 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { Agent, request } from 'undici'
 import { REQUEST_LIMIT_MS } from '../deliveries/delivery-states.ts'
-import type { PingOutcome } from '../endpoints/endpoint-state.ts'
 import { type Environment, newUuid } from '../values.ts'
 import { guardedConnector, isSent, resolverLookup } from './address-guard.ts'
 import { PING_TYPE, serviceCallBody } from './body.ts'
@@ -166,6 +165,17 @@ function keptHeaders(headers: IncomingHttpHeaders): Record<string, string> {
 const headerValue = (headers: IncomingHttpHeaders, name: string) => [headers[name]].flat()[0]
 
 const clip = (text: string) => text.slice(0, KEEP_HEADER_LENGTH)
+
+/** The outcome of a test request, which is no event. */
+export interface PingOutcome {
+  webhook_id: string
+  ok: boolean
+  status: number | null
+  duration_ms: number
+  error_code: string | null
+  /** What to do about a failure. */
+  hint: string | null
+}
 
 /** Sends one signed request of type `endpoint.ping`. */
 export async function sendPing(

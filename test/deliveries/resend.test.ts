@@ -46,7 +46,11 @@ describe('resends that a partner asks for', () => {
       .where('event_id', 'in', others)
       .execute()
     const answer = holdAnswers(200)
-    const resender = createResender({ ...service, startEndpoint: createEndpointStarter(service.client) })
+    const resender = createResender({
+      sql: service.sql,
+      wakeLead: service.referrals.wake,
+      startEndpoint: createEndpointStarter(service.client),
+    })
     const resend = async (eventId = '') => resender.resend((await findWebhook(service.sql, eventId))!)
     expect(await resend(last)).toBe('accepted')
     const other = await service.addPartner()

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
 import { secretPlace, signingSecrets } from '../../src/endpoints/secrets.ts'
-import type { RouteDependencies } from '../../src/http/dependencies.ts'
+import type { EndpointDependencies } from '../../src/endpoints/own-endpoint.ts'
 import { pauseOrResume } from '../../src/endpoints/pause-endpoint.ts'
 import { open, sealing } from '../../src/seal.ts'
 import { generateSecret } from '../../src/webhooks/signature.ts'
@@ -140,7 +140,7 @@ describe('a partner’s own endpoint', () => {
   })
 
   it('has 503 for an answer while Temporal is away; the next call starts what was not started', async () => {
-    const endpointRequests: RouteDependencies['endpointRequests'] = {
+    const endpointRequests: EndpointDependencies['endpointRequests'] = {
       certify: () => Promise.reject(new Error('away')),
       ping: () => Promise.reject(new Error('away')),
     }

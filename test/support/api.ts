@@ -15,7 +15,7 @@ import { createLogger } from '../../src/observe/log.ts'
 import { atEnd } from './at-end.ts'
 import { freshDatabase } from './database.ts'
 import type { Resender } from '../../src/deliveries/resends.ts'
-import type { RouteDependencies } from '../../src/http/dependencies.ts'
+import type { EndpointDependencies } from '../../src/endpoints/own-endpoint.ts'
 import type { SandboxDependencies } from '../../src/sandbox/ask-lead.ts'
 import { testKeys } from './test-keys.ts'
 
@@ -29,7 +29,7 @@ interface ApiOptions {
   /** What becomes of the rows that PostgreSQL answers, before the API has them. */
   changeRows?: KyselyPlugin
   sandbox?: SandboxDependencies
-  endpointRequests?: RouteDependencies['endpointRequests']
+  endpointRequests?: EndpointDependencies['endpointRequests']
   resendWebhook?: Resender['resend']
   /** Maps the database's URL to the one to connect to, for example a proxy's. */
   through?: (url: string) => Promise<string> | string

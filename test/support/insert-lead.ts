@@ -1,5 +1,6 @@
-import { insertLead as insert, leadIds, type NewLead, type WebhookBody } from '../../src/leads/new-lead.ts'
+import { insertLead as insert, leadIds, type NewLead } from '../../src/leads/new-lead.ts'
 import type { Sql } from '../../src/database/sql.ts'
+import type { WebhookBody } from '../../src/webhooks/body.ts'
 import { testKeys } from './test-keys.ts'
 
 /** Inserts a lead as create-lead does; in the caller's transaction if there is one. Returns its id. */

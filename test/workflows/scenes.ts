@@ -160,7 +160,9 @@ export const otherScenes: Record<string, (service: Service) => Promise<string>> 
     await endpoint.is('paused')
     await createPing(service.client)(partner.id)
     const webhook = (await findWebhook(service.sql, eventId))!
-    await createResender({ ...service, startEndpoint }).resend(webhook)
+    await createResender({ sql: service.sql, wakeLead: service.referrals.wake, startEndpoint }).resend(
+      webhook,
+    )
     const handle = endpoint.workflow
     await handle.signal(probeSignal)
     await until(async () => (await endpoint.probes()).length === 1)
