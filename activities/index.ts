@@ -52,7 +52,6 @@ export function createActivities({ config, log, sql, client, deploymentId, refer
     environment,
     deployment: deploymentId,
     smtpUrl: config.SMTP_URL,
-    isCatcher: config.SMTP_CATCHER,
     from: config.MAIL_FROM,
     allowDomains: config.MAIL_ALLOW_DOMAINS,
     mostAtATime: ACTIVITIES / 10,

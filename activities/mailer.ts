@@ -24,8 +24,6 @@ interface MailSettings {
   /** The deployment's id. */
   deployment: string
   smtpUrl: string | undefined
-  /** The server keeps every mail to itself. */
-  isCatcher: boolean
   from: string
   allowDomains: readonly string[]
   /** How many mails are sent at a time: a mail server that hangs leaves places to activities that need none. */
@@ -35,14 +33,14 @@ interface MailSettings {
 const AGAIN_MS = 20_000
 
 /**
- * Sends over SMTP, with a count and a line in the log for each mail. A sandbox sends only to a catcher, or to `allowDomains`
- * (`*` for all), never to real people.
+ * Sends over SMTP, with a count and a line in the log for each mail. A sandbox sends only to `allowDomains`: to all (`*`)
+ * where the server is a catcher, and else never to real people.
  */
 export function createMailer(
   settings: MailSettings,
   { observe, log }: { observe: Pick<WorkerObserver, 'mailed'>; log: Pick<Logger, 'info'> },
 ) {
-  const { environment, deployment, smtpUrl, isCatcher, from, allowDomains, mostAtATime } = settings
+  const { environment, deployment, smtpUrl, from, allowDomains, mostAtATime } = settings
   const transport =
     smtpUrl === undefined
       ? undefined
@@ -50,7 +48,7 @@ export function createMailer(
   const isNamed = (address: string) =>
     allowDomains.some((domain) => domain === '*' || address.toLowerCase().endsWith(`@${domain}`))
   const mayMail = (address: string) =>
-    transport !== undefined && (environment === 'production' || isCatcher || isNamed(address))
+    transport !== undefined && (environment === 'production' || isNamed(address))
   let running = 0
   return {
     /** Whether mails to an address leave this service at all. */

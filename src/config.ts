@@ -109,7 +109,6 @@ export const programs = {
     RETENTION_LEADS_DAYS: days.default(retentionDays.RETENTION_LEADS_DAYS),
     RETENTION_ATTEMPTS_DAYS: days.default(retentionDays.RETENTION_ATTEMPTS_DAYS),
     SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' }).optional(),
-    SMTP_CATCHER: flag.default(false),
     MAIL_FROM: text.default('Partner Referral Service <no-reply@localhost>'),
     MAIL_REPLY_TO: email.optional(),
     MAIL_FOOTER: footer.optional(),
@@ -166,11 +165,11 @@ const meanings = {
   TEMPORAL_METRICS_PORT: 'the port of `METRICS_HOST` with the metrics of Temporal’s SDK; like `METRICS_PORT`',
   LOG_LEVEL: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`',
   SMTP_URL: 'the mail server; required in production; without it, a sandbox sends no emails',
-  SMTP_CATCHER: '`true` if `SMTP_URL` is a mail catcher, which delivers nothing',
   MAIL_FROM: 'the sender; in production, at a domain of yours',
   MAIL_REPLY_TO: 'where borrowers’ answers go; required in production',
   MAIL_FOOTER: 'the end of emails to borrowers, with your postal address; required in production',
-  MAIL_ALLOW_DOMAINS: 'domains that a sandbox may email without a catcher, comma-separated',
+  MAIL_ALLOW_DOMAINS:
+    'domains that a sandbox may email, comma-separated; `*` if `SMTP_URL` is a mail catcher',
   STAFF_EMAIL: 'who is told of failing and changed endpoints, beside the partner; required in production',
   SCORE_PROVIDER_URL: 'where score gains come from; required in production, a mock in a sandbox',
   SCORE_PROVIDER_TOKEN: 'its bearer token',
@@ -290,7 +289,6 @@ function faultsIn(program: Program, settings: Settings): Fault[] {
     if (url !== undefined && isPlain(url) && !allowed.includes(way))
       faults.push([name, `may send in plain text: ${remedy}, or set ALLOW_PLAINTEXT=${way}`])
   }
-  if (settings.SMTP_CATCHER) faults.push(['SMTP_CATCHER', 'is for a sandbox: unset it, or no email arrives'])
   if (settings.MAIL_FROM && !/@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}>?$/i.test(settings.MAIL_FROM))
     faults.push(['MAIL_FROM', 'must be at a domain of yours, such as Referrals <no-reply@example.com>'])
   return faults

@@ -36,7 +36,8 @@ const DEFAULTS = {
 const FIXED = {
   ENVIRONMENT: 'sandbox',
   WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
-  SMTP_CATCHER: 'true',
+  // SMTP_URL is a catcher
+  MAIL_ALLOW_DOMAINS: '*',
   // loopback in plain HTTP, whatever the environment says for deployments, or for a shell that sets HOST
   HOST: '127.0.0.1',
   TLS_CERT_FILE: '',

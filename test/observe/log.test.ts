@@ -29,7 +29,7 @@ describe('the log of the API and the worker', () => {
 
   beforeAll(async () => {
     mail = await startMailServer()
-    service = await prepareService({ SMTP_URL: mail.url, SMTP_CATCHER: 'true' })
+    service = await prepareService({ SMTP_URL: mail.url, MAIL_ALLOW_DOMAINS: '*' })
     partner = await service.addPartner()
     ;[api, worker] = await Promise.all([service.startApi(), service.startWorker()])
   }, 60_000)

@@ -17,7 +17,7 @@ describe('histories', () => {
   beforeAll(async () => {
     mkdirSync(folder, { recursive: true })
     const { url } = await startMailServer()
-    fixture = await prepareFixture({ SMTP_URL: url, SMTP_CATCHER: 'true' })
+    fixture = await prepareFixture({ SMTP_URL: url, MAIL_ALLOW_DOMAINS: '*' })
   })
 
   const runOf = async (workflowId: string) =>
