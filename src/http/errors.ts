@@ -46,7 +46,7 @@ export const errorCatalogue = {
   CLOCK_MOVING: {
     status: 409,
     message:
-      'The lead’s clock is moving. Send the same request again to wait for it, or another one once get-clock says that it has stopped.',
+      'The lead’s clock is moving, or waits until your endpoint or the score provider answers. Send the same request again to wait for it, or another one once get-clock says that it has stopped.',
   },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The request body is larger than 64 KiB.' },
   UNSUPPORTED_MEDIA_TYPE: {
