@@ -3,8 +3,7 @@ import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@tempor
 import { milestones, statuses } from '../src/leads/milestones.ts'
 import { aheadText, scoreDate } from '../src/leads/score-dates.ts'
 import { statusOf } from '../src/leads/referral-state.ts'
-import { dayOf } from '../src/temporal/names.ts'
-import { attributeKeys } from '../src/temporal/search-attributes.ts'
+import { attributeKeys, attributesOf } from '../src/temporal/search-attributes.ts'
 import { deliveryState, isCadenceOn, type Journey } from './journey.ts'
 
 const date = (ms: number) => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
@@ -90,12 +89,8 @@ function publishSearchAttributes(journey: Journey): void {
   const { state } = journey
   const nextUpdateAt = isCadenceOn(journey) ? new Date(scoreDate(state.anchor ?? 0, state.period)) : null
   const wanted: SearchAttributeUpdatePair[] = [
-    { key: attributeKeys.LeadId, value: state.leadId },
-    { key: attributeKeys.PartnerId, value: state.partnerId },
-    { key: attributeKeys.LeadStatus, value: statusOf(state) },
-    { key: attributeKeys.DeliveryState, value: deliveryState(journey) },
+    ...attributesOf(state, deliveryState(journey)),
     { key: attributeKeys.NextScoreUpdateAt, value: nextUpdateAt },
-    { key: attributeKeys.LastEventAt, value: dayOf(state.lastEventAt) },
   ]
   const published = workflowInfo().typedSearchAttributes
   const changed = wanted.filter(({ key, value }) => comparable(published.get(key)) !== comparable(value))

@@ -15,7 +15,7 @@ import { findDeliveries } from '../deliveries/list-deliveries.ts'
 import { failureReason } from '../deliveries/outcome-decision.ts'
 import { isTimeUp } from '../temporal/away.ts'
 import { referralId, TASK_QUEUE } from '../temporal/names.ts'
-import { startAttributes } from '../temporal/search-attributes.ts'
+import { attributesOf } from '../temporal/search-attributes.ts'
 import { lastPeriod, leadRequest, takesNoMore } from './lead.ts'
 import type { MilestoneName } from './milestones.ts'
 import type { CloseReason } from './reasons.ts'
@@ -143,7 +143,8 @@ function optionsOf(state: ReferralState) {
     staticDetails: DETAILS,
     // kept by the workflow’s further runs, and shown in the Web UI
     ...(state.requestId !== undefined && { memo: { request_id: state.requestId } }),
-    typedSearchAttributes: startAttributes(state),
+    // saves its first task an upsert
+    typedSearchAttributes: attributesOf(state, 'ok'),
     priority: { fairnessKey: `partner-${state.partnerId}` },
   }
 }

@@ -1,5 +1,5 @@
 import type { Connection } from '@temporalio/client'
-import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common'
+import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common'
 import {
   encodeSearchAttributeIndexedValueType as encode,
   type SearchAttributeKey,
@@ -14,16 +14,19 @@ export const attributeKeys = Object.fromEntries(
   names.map((name) => [name, defineSearchAttributeKey(name, searchAttributes[name])]),
 ) as { [Name in keyof Attributes]: SearchAttributeKey<Attributes[Name]> }
 
-/** The search attributes a lead's workflow starts with, which saves its first task an upsert. */
-export function startAttributes(state: ReferralState) {
+/** Those that every lead has, by where it stands. */
+export function attributesOf(
+  state: Pick<ReferralState, 'leadId' | 'partnerId' | 'seen' | 'lastEventAt'>,
+  deliveries: 'ok' | 'failing' | 'held',
+): SearchAttributePair[] {
   const { leadId, partnerId, lastEventAt } = state
-  return new TypedSearchAttributes([
+  return [
     { key: attributeKeys.LeadId, value: leadId },
     { key: attributeKeys.PartnerId, value: partnerId },
     { key: attributeKeys.LeadStatus, value: statusOf(state) },
-    { key: attributeKeys.DeliveryState, value: 'ok' },
+    { key: attributeKeys.DeliveryState, value: deliveries },
     { key: attributeKeys.LastEventAt, value: dayOf(lastEventAt) },
-  ])
+  ]
 }
 
 const codeOf = (name: keyof Attributes) => encode(searchAttributes[name]) ?? 0
