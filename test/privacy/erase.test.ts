@@ -207,14 +207,6 @@ describe('a lead that is erased', () => {
     expect(linesOf().at(-1)).toMatchObject({ lead_id: held })
   })
 
-  it('gives a repeat with its key the same answer', async () => {
-    const once = await createLead()
-    const key = { 'idempotency-key': 'erase-once' }
-    const first = await partner.post('erase-lead', { lead_id: once }, key)
-    expect(first.status).toBe(200)
-    expect((await partner.post('erase-lead', { lead_id: once }, key)).data).toEqual(first.data)
-  })
-
   it('is not erased where the line cannot be written', async () => {
     const kept = await createLead()
     const elsewhere = await contextOf({ ...service.environment, ERASURE_LOG: `${log}/no` })
