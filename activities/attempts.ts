@@ -60,12 +60,10 @@ export function createAttempts(
     return making
   }
 
-  /** What comes of `work` in the time for which an activity waits, and `otherwise` after it. */
-  const inTime = <Result>(work: Promise<Result>, otherwise: Result): Promise<Result> =>
-    Promise.race([work, delay(waitMs, otherwise, { ref: false })])
-
   return {
-    inTime,
+    /** Whether `work` comes true in the time for which an activity waits. It goes on after that. */
+    inTime: (work: Promise<boolean>): Promise<boolean> =>
+      Promise.race([work.catch(() => false), delay(waitMs, false, { ref: false })]),
 
     /**
      * Begins an attempt in one of the partner's places, and makes the one that `begin` has `started`, if it has.

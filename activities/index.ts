@@ -7,7 +7,6 @@ import { reviewEndpoint } from '../src/endpoints/endpoint-review.ts'
 import { createEndpointStarter } from '../src/endpoints/endpoint-workflows.ts'
 import type { Referrals } from '../src/leads/referrals.ts'
 import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
-import { scenarioOfLead } from '../src/sandbox/lead-time.ts'
 import { referralId } from '../src/temporal/names.ts'
 import { ACTIVITIES } from '../src/temporal/worker-options.ts'
 import { webhookBody } from '../src/webhooks/body.ts'
@@ -70,9 +69,6 @@ export function createActivities({ config, log, sql, client, deploymentId, refer
       scoresUrl === undefined ? mockScoreProvider : httpScoreProvider(scoresUrl, config.SCORE_PROVIDER_TOKEN),
     client,
     referrals,
-    ...(environment === 'sandbox' && {
-      scenarioOf: (leadId: number) => scenarioOfLead(sql, leadId, encryptionKeys),
-    }),
   }
   // these have task queues of their own
   const deliveryActivities = {

@@ -16,7 +16,7 @@ export interface RecordingDependencies {
   environment: Environment
   attempts: Attempts
   observe: Pick<WorkerObserver, 'recorded'>
-  log: Pick<Logger, 'info' | 'warn'>
+  log: Pick<Logger, 'info'>
 }
 
 /**
@@ -41,19 +41,10 @@ export function recordMilestonesActivity(dependencies: RecordingDependencies) {
       const attempt = await attempts.begin(partnerId, () => record(opening))
       if (attempt === undefined) return record()
       const { begun: recorded, making } = attempt
-      if (recorded?.started === undefined || making === undefined) return recorded
-      const { sequence } = recorded.started
-      // what came of it is in the record, and `deliverWebhook` goes on from there
-      const sending = making.then(
-        ({ end }) => end === 'delivered',
-        (err: unknown) => {
-          const facts = { err, lead_id: leadId, ...workflowFields() }
-          log.warn(facts, 'a first attempt failed; the lead’s workflow tries again')
-          return false
-        },
-      )
-      if (!(await attempts.inTime(sending, false))) return recorded
-      return { recording: { ...recorded.recording, delivered: sequence } }
+      if (recorded === undefined || making === undefined) return recorded
+      // whatever comes of it is in the record, and `deliverWebhook` goes on from there
+      if (!(await attempts.inTime(making.then(({ end }) => end === 'delivered')))) return recorded
+      return { recording: { ...recorded.recording, delivered: after + 1 } }
     }
     const recorded = await (settled ? recordAndSend(settled) : record())
     if (recorded === undefined) throw otherLead()

@@ -1,7 +1,9 @@
 import type { Logger } from 'pino'
 import type { Sql } from '../src/database/sql.ts'
 import { claimOnboardingMail, noteOnboardingMail, onboardingRecipient } from '../src/leads/onboarding-mail.ts'
+import { scenarioOfLead } from '../src/sandbox/lead-time.ts'
 import type { ScenarioName } from '../src/sandbox/scenarios.ts'
+import type { Environment } from '../src/values.ts'
 import { again, retryFor } from './activity-context.ts'
 import { createDeliver, type DeliveryDependencies } from './deliver-webhook.ts'
 import { type Letterhead, welcomeText } from './mail-texts.ts'
@@ -17,13 +19,12 @@ export interface Welcome {
 
 interface Dependencies extends DeliveryDependencies {
   onboardingMails: OnboardingMails
-  /** The scenario that a lead's address names; absent outside a sandbox. */
-  scenarioOf?: (leadId: number) => Promise<ScenarioName | undefined>
+  environment: Environment
 }
 
 /** Begins a lead's life: its first webhook to the partner, and the mail to the borrower. */
-export function welcomeActivities({ onboardingMails, scenarioOf, ...delivering }: Dependencies) {
-  const { attempts } = delivering
+export function welcomeActivities({ onboardingMails, environment, ...delivering }: Dependencies) {
+  const { sql, attempts, encryptionKeys } = delivering
   const deliver = createDeliver(delivering)
   return {
     /**
@@ -31,17 +32,13 @@ export function welcomeActivities({ onboardingMails, scenarioOf, ...delivering }
      * `sendOnboardingEmail`, which try for longer.
      */
     welcome: async (leadId: number, partnerId: number): Promise<Welcome> => {
-      const inTime = (work: Promise<boolean>) =>
-        attempts.inTime(
-          work.catch(() => false),
-          false,
-        )
       const sending = deliver(partnerId, { leadId, sequence: 1, trigger: 'scheduled' })
       const [delivered, mailed] = await Promise.all([
-        inTime(sending.then((outcome) => outcome === 'delivered')),
-        inTime(onboardingMails.send(leadId).then(() => true)),
+        attempts.inTime(sending.then((outcome) => outcome === 'delivered')),
+        attempts.inTime(onboardingMails.send(leadId).then(() => true)),
       ])
-      const scenario = await scenarioOf?.(leadId)
+      if (environment !== 'sandbox') return { delivered, mailed }
+      const scenario = await scenarioOfLead(sql, leadId, encryptionKeys)
       return { delivered, mailed, ...(scenario && { scenario }) }
     },
 

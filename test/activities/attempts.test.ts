@@ -110,18 +110,6 @@ describe('a recording that sends the webhook itself', () => {
       expect(on.endpoint.arrivals).toHaveLength(1)
     })
 
-    it('leaves the delivery to another process only when its lease is over', async () => {
-      const { record, settled } = on.startProcess({ waitMs: 1 })
-      await record(leadId, [item('contract_signed')], upTo(1))
-      await on.endpoint.until((arrivals) => arrivals.length === 1)
-      await expect(on.startProcess().deliver(leadId, 2, 'scheduled')).rejects.toMatchObject({
-        message: 'another request of this delivery is in flight',
-      })
-      answers[0]?.()
-      await settled()
-      expect(await on.startProcess().deliver(leadId, 2, 'scheduled')).toMatchObject({ outcome: 'delivered' })
-    })
-
     it('only records once as many requests to its partner are under way as may', async () => {
       const { record } = on.startProcess({ waitMs: PATIENT_MS })
       const waiting = []
