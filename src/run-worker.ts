@@ -82,7 +82,8 @@ export async function runWorker({ config, temporal, build, log }: WorkerSettings
     sweepStarts({ log, sql, referrals, inFlight: STARTS_IN_FLIGHT[config.ENVIRONMENT], signal }),
     keepSchedules(client, { log, signal }),
   ]
-  const running = Promise.all(workers.map((worker) => worker.run())).catch((error: unknown) =>
+  const runs = Promise.all(workers.map((worker) => worker.run()))
+  const running = Promise.race([runs, untilFailed(workers, signal)]).catch((error: unknown) =>
     fail(`The worker cannot continue: ${reasonOf(error)}`),
   )
   const ready = untilReady(main, findFault).then(() => {
@@ -160,9 +161,20 @@ async function findWorkerFault(client: Client, worker: Worker): Promise<string |
 
 const CHECK_MS = 100
 
+/** By then, `run` has ended and said why, if it ever does. */
+const FAILED_MS = 1000
+
 /** Temporal may be away. */
 async function untilReady(worker: Worker, findFault: () => Promise<string | undefined>): Promise<void> {
   while (worker.getState() === 'RUNNING' && (await findFault()) !== undefined) await delay(CHECK_MS)
+}
+
+/** Of a worker that failed, for example because Temporal lost its namespace, `run` may never end. */
+export async function untilFailed(workers: Pick<Worker, 'getState'>[], signal: AbortSignal): Promise<never> {
+  const wait = () => delay(FAILED_MS, undefined, { signal })
+  while (workers.every((worker) => worker.getState() !== 'FAILED')) await wait()
+  await wait()
+  throw new Error('Temporal’s SDK has failed, and the log says why')
 }
 
 /** Under which id Temporal knows the worker's build: without Worker Versioning, a hash of its workflows. */
