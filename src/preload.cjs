@@ -9,7 +9,7 @@ if (Number(parts[0]) < 22 || (Number(parts[0]) === 22 && Number(parts[1]) < 18))
   console.error(
     'Node 22.18 or newer is required, and this is ' +
       process.versions.node +
-      ': run npm ci without --omit=optional, which installs Node 24, or install Node 24 yourself.',
+      ': use npm run, or node_modules/.bin/node, which npm ci installs without --omit=optional, or install Node 24 yourself.',
   )
   process.exit(1)
 }

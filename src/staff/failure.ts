@@ -12,7 +12,7 @@ export function failureLine(error: unknown, temporalAddress = ''): string {
   if (isFileFault(error))
     return `A file cannot be used (${line}): let your user read and write it, or correct its name.`
   if (isTemporalAway(error))
-    return `Temporal does not answer at ${temporalAddress}: start it, or a worker, or correct TEMPORAL_ADDRESS or TEMPORAL_TLS. The command may have taken effect: check before you try again.`
+    return `Temporal does not answer at ${temporalAddress}: start it, or a worker, or correct TEMPORAL_ADDRESS or TEMPORAL_TLS; or the task of the workflow fails. The command may have taken effect: check before you try again.`
   if (isLockTimeout(error)) return 'Someone else is changing the same record: try again in a few seconds.'
   return isDatabaseAway(error) ? databaseRemedy(error) : `The command failed: ${line}`
 }
