@@ -35,9 +35,6 @@ const days = z
   .regex(/^(?:off|[1-9]\d{0,4})$/, 'must be a whole number of days from 1 to 99999, or off')
   .transform((value) => (value === 'off' ? null : Number(value)))
 
-/** How old data may become, in days, where nobody says otherwise. */
-export const retentionDays = { RETENTION_LEADS_DAYS: 730, RETENTION_ATTEMPTS_DAYS: 30 }
-
 /** One key or more, the newest first. */
 const encryptionKeys = z
   .string()
@@ -89,6 +86,9 @@ const secrets = {
   ERASURE_LOG: text.refine((file) => path.isAbsolute(file), 'must be an absolute path').optional(),
 }
 
+/** How old data may become, for the workers that remove it and for a dry run. */
+const retention = { RETENTION_LEADS_DAYS: days.default(730), RETENTION_ATTEMPTS_DAYS: days.default(30) }
+
 export const programs = {
   api: z.object({
     ...everywhere,
@@ -106,8 +106,7 @@ export const programs = {
     ...everywhere,
     ...processes,
     ...secrets,
-    RETENTION_LEADS_DAYS: days.default(retentionDays.RETENTION_LEADS_DAYS),
-    RETENTION_ATTEMPTS_DAYS: days.default(retentionDays.RETENTION_ATTEMPTS_DAYS),
+    ...retention,
     SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' }).optional(),
     MAIL_FROM: text.default('Partner Referral Service <no-reply@localhost>'),
     MAIL_REPLY_TO: email.optional(),
@@ -126,8 +125,7 @@ export const programs = {
     ...secrets,
     // most commands decrypt nothing: who only looks after keys and partners needs none
     ENCRYPTION_KEY: encryptionKeys.optional(),
-    RETENTION_LEADS_DAYS: days.optional(),
-    RETENTION_ATTEMPTS_DAYS: days.optional(),
+    ...retention,
     STAFF_NAME: z.string().regex(NAME, 'must be a name of 1 to 100 characters').optional(),
     TEMPORAL_UI_URL: webUrl.optional(),
   }),

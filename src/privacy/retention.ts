@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type RawBuilder, sql as raw } from 'kysely'
-import type { Config, retentionDays } from '../config.ts'
+import type { Config } from '../config.ts'
 import { clockAheadSeconds, pages, type Sql } from '../database/sql.ts'
 import { DAY_MS, HOUR_MS, uuidBeginning } from '../values.ts'
 import { eraseLeads } from './erase.ts'
 
 /** How many days data is kept; `null` is forever. */
-type Limits = Record<keyof typeof retentionDays, number | null>
+type Limits = Pick<Config<'worker'>, 'RETENTION_LEADS_DAYS' | 'RETENTION_ATTEMPTS_DAYS'>
 
 interface Retained {
   table: string

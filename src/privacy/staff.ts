@@ -1,7 +1,5 @@
 import type { Command } from 'commander'
 import { sql as raw } from 'kysely'
-import { retentionDays } from '../config.ts'
-import { eachField } from '../leads/lead-fields.ts'
 import {
   type ErasureReason,
   erasureReasons,
@@ -176,10 +174,7 @@ export async function release(context: StaffContext, lead: number) {
 export async function retention(context: StaffContext, { dryRun = false }: { dryRun?: boolean } = {}) {
   const { sql, config, client } = context
   if (dryRun) {
-    const limits = eachField(Object.keys(retentionDays) as (keyof typeof retentionDays)[], (name) =>
-      config[name] === undefined ? retentionDays[name] : config[name],
-    )
-    const classes = await countOld(sql, limits)
+    const classes = await countOld(sql, config)
     const text = table(classes, {
       class: 'class',
       'days kept': ({ days }) => days ?? 'off',

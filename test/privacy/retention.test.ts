@@ -6,7 +6,6 @@ import * as fc from 'fast-check'
 import { sql as raw } from 'kysely'
 import { newUuid } from '../../src/values.ts'
 import { removeOldActivity } from '../../activities/remove-old.ts'
-import { retentionDays } from '../../src/config.ts'
 import { requireDeployment } from '../../src/database/deployment.ts'
 import { connect } from '../../src/database/orm.ts'
 import { type Sql, sqlOf } from '../../src/database/sql.ts'
@@ -22,6 +21,8 @@ import { insertLead } from '../support/insert-lead.ts'
 import { LEAD } from '../support/leads.ts'
 
 const DAY_MS = 86_400_000
+
+const limits = { RETENTION_LEADS_DAYS: 730, RETENTION_ATTEMPTS_DAYS: 30 }
 
 describe('retention', () => {
   let sql: Sql
@@ -41,7 +42,7 @@ describe('retention', () => {
     })
     ;[sql, ownerSql] = [sqlOf(service), sqlOf(owner)]
     await requireDeployment(sql, 'sandbox')
-    config = { ...retentionDays, ERASURE_LOG: path.join(temporaryFolder(), 'erasures.jsonl') }
+    config = { ...limits, ERASURE_LOG: path.join(temporaryFolder(), 'erasures.jsonl') }
   })
 
   beforeEach(async () => {
@@ -120,7 +121,7 @@ describe('retention', () => {
   const run = (name: RetainedName, on = sql) => removeOld({ sql: on, config }, name)
   const limitOf = (name: RetainedName) => {
     const { days } = retained[name]
-    return typeof days === 'number' ? days : retentionDays[days]
+    return typeof days === 'number' ? days : limits[days]
   }
 
   it.each(retainedNames)(
