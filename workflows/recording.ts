@@ -76,7 +76,6 @@ const refusals = {
   repeated: 'already recorded: nothing changed',
   closed: 'not recorded: the lead is closed',
   mortgage_ready: 'not recorded: the borrower is mortgage ready, so there are no more score updates',
-  no_sandbox: 'not recorded: milestones are simulated in a sandbox only',
   full: 'not recorded: the lead has as many events as one in a sandbox can have',
 }
 

@@ -64,7 +64,6 @@ export interface RecordingDecision {
  * | ---------------------------------------------------------- | ---------------- |
  * | its key is recorded, before or by an item before it          | `repeated`       |
  * | the lead is closed                                           | `closed`         |
- * | it is simulated, and this is no sandbox                      | `no_sandbox`     |
  * | the timer's score update, and the borrower is mortgage ready | `mortgage_ready` |
  * | a sandbox, and the lead has `MOST_EVENTS`; not the timer's   | `full`           |
  * | otherwise                                                    | `recorded`       |
@@ -103,7 +102,6 @@ function admit(
   isSandbox: boolean,
 ): RecordingOutcome {
   if (isClosed) return 'closed'
-  if (item.simulated && !isSandbox) return 'no_sandbox'
   if (isTimed(item)) return status === 'mortgage_ready' ? 'mortgage_ready' : 'recorded'
   return isSandbox && nextPosition > MOST_EVENTS ? 'full' : 'recorded'
 }

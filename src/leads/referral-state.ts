@@ -97,7 +97,7 @@ export function isTimed({ dedupeKey }: Pick<MilestoneItem, 'dedupeKey'>): boolea
   return dedupeKey.startsWith(TIMED_KEY)
 }
 
-export type RecordingOutcome = 'recorded' | 'repeated' | 'closed' | 'mortgage_ready' | 'no_sandbox' | 'full'
+export type RecordingOutcome = 'recorded' | 'repeated' | 'closed' | 'mortgage_ready' | 'full'
 
 export interface RecordedItem {
   outcome: RecordingOutcome

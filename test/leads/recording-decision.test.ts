@@ -55,12 +55,6 @@ describe('what becomes of milestones', () => {
       item('score_update', 'score_update:a'),
       'recorded',
     ],
-    [
-      'one that is simulated is refused in production',
-      {},
-      { ...item('contract_signed'), simulated: true },
-      'no_sandbox',
-    ],
   ])('%s', (_, change, sent, outcome) => {
     const known = { escrow_funded: 'evt_known' }
     expect(decide({ known, ...change }, [sent]).outcomes[0]?.outcome).toBe(outcome)
