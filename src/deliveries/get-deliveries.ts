@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import { z } from 'zod'
 import { eventCursor } from '../http/cursors.ts'
-import { inSnapshot } from '../database/sql.ts'
 import type { RouteDependencies } from '../http/dependencies.ts'
 import { unknownLead } from '../http/errors.ts'
 import { eventId, oneOf, ownLeadId, timestamp } from '../http/fields.ts'
@@ -184,13 +183,12 @@ export const getDeliveries: FastifyPluginAsyncZod<Options> = async (app, { sql }
       const { event_id: asked, lead_id: leadId, states, after, limit } = request.body
       if (leadId !== undefined) await requireOwnLead(sql, request, leadId)
       const filter = { partnerId, eventId: asked, leadId, states, before: after ?? AFTER_ALL }
-      const { found, attempts } = await inSnapshot(sql, async (snapshot) => {
-        const rows = await findDeliveries(snapshot, { ...filter, limit: limit + 1 })
-        const ids = rows.map((row) => row.event_id)
-        return { found: rows, attempts: await latestAttempts(snapshot, ids, asked !== undefined) }
-      })
+      const found = await findDeliveries(sql, { ...filter, limit: limit + 1 })
       if (asked !== undefined && found.length === 0) await requireWebhook(sql, partnerId, asked)
       const page = found.slice(0, limit)
+      const ids = page.map((row) => row.event_id)
+      // a moment later: one that has just been made may be among them
+      const attempts = await latestAttempts(sql, ids, asked !== undefined)
       if (asked !== undefined) request.leadId = page[0]?.lead_id
       const data = page.map((row) => toWire(row, attempts.get(row.event_id) ?? []))
       const last = found.length > limit ? page.at(-1) : undefined

@@ -1,6 +1,5 @@
 import { expect } from '@jest/globals'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
-import type { KyselyPlugin } from 'kysely'
 import { buildApp } from '../../src/app.ts'
 import type { ConnectionLimits } from '../../src/http/http-server.ts'
 import { remembered } from '../../src/database/deployment.ts'
@@ -26,8 +25,6 @@ interface ApiOptions {
   tls?: { cert: string; key: string }
   trustProxy?: string
   encryptionKeys?: readonly Buffer[]
-  /** What becomes of the rows that PostgreSQL answers, before the API has them. */
-  changeRows?: KyselyPlugin
   sandbox?: SandboxDependencies
   endpointRequests?: EndpointDependencies['endpointRequests']
   resendWebhook?: Resender['resend']
@@ -60,12 +57,11 @@ export async function prepareApi({
   rateLimit = 0,
   through = String,
   encryptionKeys = testKeys,
-  changeRows,
   ...more
 }: ApiOptions = {}) {
   const database = await freshDatabase()
   const orm = await connect(await through(database.url), patience.api)
-  const sql = changeRows === undefined ? sqlOf(orm) : sqlOf(orm).withPlugin(changeRows)
+  const sql = sqlOf(orm)
   const logged: string[] = []
   const started: ReferralState[] = []
   const resent: string[] = []
