@@ -87,7 +87,11 @@ function checked({ config }: StaffContext, url: string): string {
   const { ENVIRONMENT: environment, WEBHOOK_ALLOW_PRIVATE_NETWORK: allowPrivateNetwork } = config
   const fault = checkEndpointUrl(url, { environment, allowPrivateNetwork })
   if (fault === null) return url
-  throw new Refusal(`This URL cannot be an endpoint: ${fault.hint}.`)
+  const isOurs = environment === 'sandbox' && fault.errorCode === 'blocked_address'
+  const remedy = isOurs
+    ? ' A sandbox reaches its own machine with WEBHOOK_ALLOW_PRIVATE_NETWORK=true, here and for the API and the workers.'
+    : ''
+  throw new Refusal(`This URL cannot be an endpoint: ${fault.hint}.${remedy}`)
 }
 
 /**
