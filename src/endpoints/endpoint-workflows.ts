@@ -1,5 +1,4 @@
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client'
-import type { endpoint } from '../../workflows/endpoint.ts'
 import { lookSignal, pingUpdate } from '../../workflows/messages.ts'
 import { endpointWorkflowId, TASK_QUEUE } from '../temporal/names.ts'
 import type { PingOutcome } from '../webhooks/send.ts'
@@ -11,7 +10,7 @@ const PING_LIMIT_MS = 17_000
 const optionsOf = (partnerId: number) => ({
   workflowId: endpointWorkflowId(partnerId),
   taskQueue: TASK_QUEUE,
-  args: [partnerId] as [number],
+  args: [partnerId],
   workflowIdConflictPolicy: 'USE_EXISTING' as const,
   staticSummary: `Endpoint of partner ${partnerId}`,
 })
@@ -20,7 +19,7 @@ const optionsOf = (partnerId: number) => ({
 export function createEndpointStarter(client: Client) {
   return async (partnerId: number): Promise<void> => {
     const options = { ...optionsOf(partnerId), signal: lookSignal }
-    const start = () => client.workflow.signalWithStart<typeof endpoint>('endpoint', options)
+    const start = () => client.workflow.signalWithStart('endpoint', options)
     await client.withDeadline(Date.now() + START_LIMIT_MS, start)
   }
 }
@@ -28,10 +27,7 @@ export function createEndpointStarter(client: Client) {
 /** Has an endpoint's workflow send a test request, or joins one that is under way, and waits for the answer. */
 export function createPing(client: Client) {
   return async (partnerId: number): Promise<PingOutcome> => {
-    const startWorkflowOperation = new WithStartWorkflowOperation<typeof endpoint>(
-      'endpoint',
-      optionsOf(partnerId),
-    )
+    const startWorkflowOperation = new WithStartWorkflowOperation('endpoint', optionsOf(partnerId))
     const ask = () => client.workflow.executeUpdateWithStart(pingUpdate, { startWorkflowOperation })
     return client.withDeadline(Date.now() + PING_LIMIT_MS, ask)
   }
