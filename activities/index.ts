@@ -2,7 +2,6 @@ import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import type { Config } from '../src/config.ts'
 import type { Sql } from '../src/database/sql.ts'
-import { requestAttempt } from '../src/deliveries/resends.ts'
 import { reviewEndpoint } from '../src/endpoints/endpoint-review.ts'
 import { createEndpointStarter } from '../src/endpoints/endpoint-workflows.ts'
 import type { Referrals } from '../src/leads/referrals.ts'
@@ -85,7 +84,6 @@ export function createActivities({ config, log, sql, client, deploymentId, refer
       ...welcomeActivities(given),
       ...leadActivities(given),
       advanceClock: advanceClockActivity(given),
-      requestAttempt: async (leadId: number, sequence: number) => requestAttempt(sql, leadId, sequence),
 
       ...certificationActivities(given),
       notify: notifyActivity({ ...given, staffEmail: config.STAFF_EMAIL }),

@@ -44,7 +44,6 @@ export const {
   closeLead,
   readRecord,
   recordMilestones,
-  requestAttempt,
   welcome: welcomeLead,
 } = lasting(tries('10 seconds', '1 second', '30 seconds'))
 

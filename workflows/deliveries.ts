@@ -1,5 +1,5 @@
 import { CancellationScope, condition } from '@temporalio/workflow'
-import { deliverWebhook, gaveUp, requestAttempt, sendOnboardingEmail, welcomeLead } from './activities.ts'
+import { deliverWebhook, gaveUp, sendOnboardingEmail, welcomeLead } from './activities.ts'
 import { type Journey, note } from './journey.ts'
 import { publish } from './operator-view.ts'
 
@@ -52,12 +52,7 @@ export function hasOpenWebhook({ state, phases, recordChanged }: Journey): boole
  */
 export async function deliverNext(journey: Journey): Promise<void> {
   const { state, phases, wakes } = journey
-  const { leadId, last, next } = state
-  if (journey.sendNow) {
-    const summary = `ask for webhook ${next} to be tried now`
-    await requestAttempt.executeWithOptions({ summary }, [leadId, next])
-    journey.sendNow = false
-  }
+  const { last, next } = state
   const answer = await send(journey)
   if (answer.outcome === 'given_up')
     note(journey, `webhook ${next}`, 'given up, and the next one is sent: delivery list shows why')

@@ -29,7 +29,6 @@ import {
   readFailure,
   readMilestoneArgument,
   readRecordSignal,
-  sendNowSignal,
   wakeSignal,
 } from './messages.ts'
 import { publish } from './operator-view.ts'
@@ -58,11 +57,6 @@ function handlersOf(journey: Journey): SignalHandlers {
   const handlers: SignalHandlers = new Map()
   for (const name of signalledMilestones)
     handlers.set(name, [describeMilestone(name), (argument) => void receive(journey, name, argument)])
-  const sendNow = () => {
-    if (journey.state.next > journey.state.last) return
-    journey.sendNow = true
-    wake(journey)
-  }
   const showFailure = (argument: unknown) => {
     const failure = readFailure(argument)
     // late news of a webhook that is settled by now is no news
@@ -70,7 +64,6 @@ function handlersOf(journey: Journey): SignalHandlers {
   }
   const toRead = 'Begin another run with what the record has: it was restored, or changed. No argument'
   return handlers
-    .set(sendNowSignal.name, ['Try the open webhook now, beside its schedule. No argument', sendNow])
     .set(wakeSignal.name, [fromService('the open webhook may be due by now'), () => wake(journey)])
     .set(readRecordSignal.name, [toRead, () => void (journey.recordChanged = true)])
     .set(deliveryFailedSignal.name, [fromService('the endpoint refuses a webhook'), showFailure])

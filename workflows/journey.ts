@@ -39,8 +39,6 @@ const nothingCarried = () => ({
   /** `null` after a cancellation request, or if staff closed the lead in the record. */
   closeReason: null as AnyCloseReason | 'not in the record' | null,
   notes: [] as Note[],
-  /** An operator wants the open webhook to be tried now. */
-  sendNow: false,
   /** The record has changed, and is to be read again. */
   recordChanged: false,
   scenario: null as PlayedScenario | null,

@@ -25,8 +25,6 @@ import type { Carried } from './journey.ts'
 // `{id?, event_payload?}`. A referral's arguments are `unknown`: whatever somebody types into the Web UI arrives here, and
 // none of it may hurt a lead.
 
-/** From an operator: try the open webhook now, beside its schedule. */
-export const sendNowSignal = defineSignal<[unknown?]>('send_now')
 /** From the service: the open webhook may be due by now, because its endpoint works again or a resend was asked for. */
 export const wakeSignal = defineSignal<[unknown?]>('wake')
 /** Read the record: it was restored, or the lead was changed there. */

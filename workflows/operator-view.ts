@@ -76,7 +76,6 @@ function whatToDo({ state, phases }: Journey): string[] {
     '**What can be done here**',
     listed([
       '*Send a Signal* with a milestone’s name when it happened and is missing above. Without an `{"id": "…"}`, client_engaged_in_chat and score_update count each time',
-      '*Send a Signal* `send_now` to try the open webhook now',
       '*Request Cancellation*, or the update `close`, when the borrower dropped out; open webhooks are still sent',
       '*Reset* loses nothing. After *Terminate*, the lead goes on from the record within five minutes; what had arrived and was not recorded is lost',
       show,

@@ -38,19 +38,11 @@ export function describeResend({ waits_for: earlier }: Webhook): string {
   return `The webhook waits for ${earlier.event_id} (sequence ${earlier.sequence}) of the same lead. Resend that one.`
 }
 
-/** Asks for an attempt at an open delivery now, beside its schedule: see `decideAttempt`. */
-export async function requestAttempt(sql: Sql, leadId: number, sequence: number): Promise<void> {
-  await sql
-    .updateTable('deliveries')
-    .set({ asked: 'resend' })
-    .where('lead_id', '=', leadId)
-    .where('sequence', '=', sequence)
-    .where('state', '=', 'pending')
-    .execute()
-}
-
-/** Asks for an attempt at a webhook. Answers its state; `undefined` if too many settled ones of its partner wait already. */
-async function ask(sql: Sql, eventId: string): Promise<DeliveryState | undefined> {
+/**
+ * Asks for an attempt at a webhook: now, beside its schedule, if it is open. Answers its state; `undefined` if too many settled
+ * ones of its partner wait already.
+ */
+export async function requestAttempt(sql: Sql, eventId: string): Promise<DeliveryState | undefined> {
   const { rows } = await raw<{ state: DeliveryState }>`
     update deliveries d set asked = 'resend'
     where event_id = ${eventId} and (state = 'pending' or asked is not null or (
@@ -136,7 +128,7 @@ export function createResender({ sql, wakeLead, startEndpoint }: ResendDependenc
   return {
     /** An open one is sent by its lead's workflow, in order; a settled one by its endpoint's. */
     resend: async (webhook: Webhook): Promise<'accepted' | 'too_many'> => {
-      const state = await ask(sql, webhook.event_id)
+      const state = await requestAttempt(sql, webhook.event_id)
       if (state === undefined) return 'too_many'
       if (state !== 'pending') await lookSoon(webhook.partner_id)
       // it follows an earlier one by itself

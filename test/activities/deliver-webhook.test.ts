@@ -88,7 +88,6 @@ describe('delivering a webhook', () => {
         trigger: 'scheduled',
         status: 200,
         error_code: null,
-        address: '127.0.0.1',
       }),
     ])
   })
@@ -301,7 +300,7 @@ describe('delivering a webhook', () => {
     const hour = 3_600_000
     const place = { failures: 3, next_attempt_at: new Date(Date.now() + hour) }
     await sql.updateTable('deliveries').set(place).where('lead_id', '=', leadId).execute()
-    const ask = () => requestAttempt(sql, leadId, 1)
+    const ask = async () => requestAttempt(sql, (await delivery()).event_id)
     await ask()
     await ask()
     const { nextRetryDelay } = await refusal()
@@ -320,8 +319,6 @@ describe('delivering a webhook', () => {
     expect(await delivery()).toMatchObject({ state: 'delivered', asked: null })
     expect((await attempts()).map(({ trigger }) => trigger)).toEqual(['scheduled', 'resend', 'resend'])
     expect(endpoint.arrivals.map(({ replay }) => replay)).toEqual([undefined, undefined, undefined])
-    await ask()
-    expect(await delivery()).toMatchObject({ asked: null })
   })
 
   const settle = () =>

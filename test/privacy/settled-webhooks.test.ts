@@ -41,7 +41,7 @@ describe('a webhook that is asked for again as its lead is erased', () => {
     const delivery = await holdRow(sql, 'deliveries', `event_id = '${eventId}'`)
     const erased = sql.transaction().execute((trx) => erase(trx, leadId))
     await delivery.reached()
-    await delivery.release((trx) => requestAttempt(trx, leadId, 1))
+    await delivery.release((trx) => requestAttempt(trx, eventId))
     await erased
     expect(await deliveryOf(eventId)).toMatchObject({ state: 'canceled', asked: null })
   })

@@ -66,7 +66,8 @@ describe('the referral workflow', () => {
     await fixture.send(leadId, 'wake')
     await shows('failure 2 (the endpoint answered 503)')
     fixture.partner.endpoint.answer = accept
-    await fixture.handleOf(leadId).signal('send_now')
+    await deliveries.set({ asked: 'resend' }).execute()
+    await fixture.send(leadId, 'wake')
     await shows('all 1 are settled')
     const attempts = fixture.service.sql
       .selectFrom('attempts')
@@ -81,10 +82,5 @@ describe('the referral workflow', () => {
       ['scheduled', 503],
       ['resend', 200],
     ])
-    // nothing is open: nothing is asked for
-    await fixture.handleOf(leadId).signal('send_now')
-    await fixture.send(leadId, 'contract_signed')
-    await fixture.arrived(leadId, 4)
-    expect(fixture.leads.arrivals(leadId).at(-1)?.event.data.sequence).toBe(2)
   })
 })

@@ -112,7 +112,9 @@ export const scenes: Record<string, (fixture: Fixture, leadId: number) => Promis
     await service.referrals.record(leadId, { name: 'client_account_created' })
     await until(async () => (await view(leadId)).next === 4)
     await failOnce(fixture, leadId)
-    await send(leadId, 'send_now')
+    const deliveries = service.sql.updateTable('deliveries').where('lead_id', '=', leadId)
+    await deliveries.set({ next_attempt_at: new Date() }).execute()
+    await send(leadId, 'wake')
     await until(async () => (await view(leadId)).next === 5)
     await setEndpoint('paused')
     await service.referrals.update(leadId, simulateUpdate, [
