@@ -1,4 +1,3 @@
-import { BlockList, isIP } from 'node:net'
 import type { FastifyPluginAsyncZod } from '@fastify/type-provider-zod'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import type { Logger } from 'pino'
@@ -29,7 +28,7 @@ import { pauseEndpoint } from './endpoints/pause-endpoint.ts'
 import { ping } from './http/ping.ts'
 import { authenticateKeys } from './partners/authentication.ts'
 import { answerFailures } from './http/failures.ts'
-import { requireHttps } from './http/https-required.ts'
+import { proxiesOf, requireHttps } from './http/https-required.ts'
 import { acceptJson } from './http/json-body.ts'
 import { limitRates } from './partners/rate-limits.ts'
 import { logRequests } from './http/request-log.ts'
@@ -121,19 +120,4 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
     { prefix: '/v1' },
   )
   return app
-}
-
-/** Tells whether an address is one of the trusted proxies, also where it is an IPv4 address that is mapped to IPv6. */
-function proxiesOf(trustProxy: string | undefined): (address: string) => boolean {
-  const proxies = new BlockList()
-  for (const proxy of trustProxy?.split(',') ?? []) {
-    const [address = '', bits] = proxy.trim().split('/')
-    const isIpv6 = isIP(address) === 6
-    proxies.addSubnet(address, Number(bits ?? (isIpv6 ? 128 : 32)), isIpv6 ? 'ipv6' : 'ipv4')
-  }
-  return (address) => {
-    // a zone is an interface of one machine
-    const version = address.includes('%') ? 0 : isIP(address)
-    return version !== 0 && proxies.check(address, version === 6 ? 'ipv6' : 'ipv4')
-  }
 }

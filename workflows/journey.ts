@@ -3,7 +3,6 @@ import type { AnyCloseReason } from '../src/leads/reasons.ts'
 import type { MilestoneItem, RecordedItem, ReferralState } from '../src/leads/referral-state.ts'
 import { scoreDate } from '../src/leads/score-dates.ts'
 import type { ScenarioEnd, ScenarioName } from '../src/sandbox/scenarios.ts'
-import type { Note } from './messages.ts'
 
 /** Where the parts of a lead's workflow are. What is asked for meanwhile is remembered until its turn comes. */
 export interface Phases {
@@ -20,6 +19,13 @@ export interface PlayedScenario {
   /** With the number of a step, the key of its milestones: one that is played once more makes its own chats. */
   key: string
   step: number
+}
+
+/** What was ignored, wholly or in part, or went wrong, and why. `what` is a name, never content. */
+export interface Note {
+  at: number
+  what: string
+  why: string
 }
 
 /** What a run hands to the next beside the record's state. Plain JSON, far below the server's 2 MB. */

@@ -19,7 +19,7 @@ import {
 import type { Advance, ClockTarget } from '../src/sandbox/lead-clock.ts'
 import type { ScenarioEnd, ScenarioName } from '../src/sandbox/scenarios.ts'
 import { IDEMPOTENCY_KEY, REQUEST_ID } from '../src/values.ts'
-import type { Carried } from './journey.ts'
+import type { Carried, Note } from './journey.ts'
 
 // Everything that can be sent to the workflows, beside a signal for each milestone, under the event's own name; argument
 // `{id?, event_payload?}`. A referral's arguments are `unknown`: whatever somebody types into the Web UI arrives here, and
@@ -65,13 +65,6 @@ export const closeUpdate = defineUpdate<void, [unknown]>('close')
 /** Types of the failures with which an update is refused: the lead is closed, or its clock is moved already. */
 export const LEAD_CLOSED = 'LeadClosed'
 export const CLOCK_MOVING = 'ClockMoving'
-
-/** What was ignored, wholly or in part, or went wrong, and why. `what` is a name, never content. */
-export interface Note {
-  at: number
-  what: string
-  why: string
-}
 
 export interface ReferralView extends ReferralState {
   /** What became of the milestones that were sent, and of signals with other names: those received, or waiting. */

@@ -31,6 +31,15 @@ export interface LaunchOptions extends SpawnOptions {
   onSpawn?: (launched: Launched) => void
 }
 
+/** What `npm start` gives to what it starts. */
+export interface SandboxOptions {
+  dataDirectory: string
+  environment: NodeJS.ProcessEnv
+  /** Gets one line for each webhook. */
+  print: (line: string) => void
+  onSpawn: (launched: Launched) => void
+}
+
 const POLL_MS = 10
 /** The worker gives webhooks in flight 20 s, and itself 30 s. */
 const GRACE_MS = 32_000

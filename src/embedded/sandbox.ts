@@ -2,18 +2,10 @@ import path from 'node:path'
 import { readConfig } from '../config.ts'
 import { type DemoPartner, postgresFolder, readSettings, saveSettings } from './data-directory.ts'
 import { startDemoEndpoint } from './demo-endpoint.ts'
-import { freePort, launch, type Launched, type LaunchOptions } from './launch.ts'
+import { freePort, launch, type LaunchOptions, type SandboxOptions } from './launch.ts'
 import { startMailCatcher } from './mail-catcher.ts'
 import { postgresUrl, startPostgres } from './postgres.ts'
 import { planTemporal } from './temporal.ts'
-
-export interface SandboxOptions {
-  dataDirectory: string
-  environment: NodeJS.ProcessEnv
-  /** Gets one line for each webhook. */
-  print: (line: string) => void
-  onSpawn: (launched: Launched) => void
-}
 
 export interface Sandbox {
   demo: DemoPartner

@@ -1,7 +1,6 @@
 import path from 'node:path'
 import { searchAttributes } from '../temporal/names.ts'
-import { freePort, launch, type Launched, type LaunchOptions } from './launch.ts'
-import type { SandboxOptions } from './sandbox.ts'
+import { freePort, launch, type Launched, type LaunchOptions, type SandboxOptions } from './launch.ts'
 import { findTemporal } from './temporal-program.ts'
 
 interface TemporalOptions extends Pick<LaunchOptions, 'logFile' | 'onSpawn'> {

@@ -100,7 +100,7 @@ function checked({ config }: StaffContext, url: string): string {
  */
 const startWaking = ({ startEndpoint }: StaffContext, partner: number): Promise<string> =>
   startEndpoint(partner).then(
-    () => 'Webhooks that wait are now sent in order.',
+    () => 'Webhooks that wait, if any, are now sent in order.',
     () => 'Webhooks that wait are sent once Temporal is back and a worker runs.',
   )
 

@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError } from './errors.ts'
 
@@ -35,3 +36,18 @@ const forwardedProtocols = ({ headers }: FastifyRequest) =>
   String(headers['x-forwarded-proto'] ?? '')
     .split(',')
     .flatMap((protocol) => protocol.trim().toLowerCase() || [])
+
+/** Tells whether an address is one of the trusted proxies, also where it is an IPv4 address that is mapped to IPv6. */
+export function proxiesOf(trustProxy: string | undefined): (address: string) => boolean {
+  const proxies = new BlockList()
+  for (const proxy of trustProxy?.split(',') ?? []) {
+    const [address = '', bits] = proxy.trim().split('/')
+    const isIpv6 = isIP(address) === 6
+    proxies.addSubnet(address, Number(bits ?? (isIpv6 ? 128 : 32)), isIpv6 ? 'ipv6' : 'ipv4')
+  }
+  return (address) => {
+    // a zone is an interface of one machine
+    const version = address.includes('%') ? 0 : isIP(address)
+    return version !== 0 && proxies.check(address, version === 6 ? 'ipv6' : 'ipv4')
+  }
+}

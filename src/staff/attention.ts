@@ -38,7 +38,7 @@ const rows: Record<string, { next: string; find: (sql: Sql) => RawBuilder<unknow
   },
   'keys in use that end within 14 days': {
     next: 'key list PARTNER',
-    find: () => raw`select partner_id, expires_at - interval '14 days' as since from api_keys
+    find: () => raw`select partner_id, greatest(created_at, expires_at - interval '14 days') as since from api_keys
       where ${isValidKey} and expires_at < now() + interval '14 days'
         and (last_used_at > now() - interval '1 day' or not exists (
           select from api_keys as longer where longer.partner_id = api_keys.partner_id and revoked_at is null
