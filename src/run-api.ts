@@ -68,6 +68,7 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
     sandbox: {
       referrals,
       isMoving: createIsMoving(client),
+      reachTemporal: () => reachTemporal(client),
       sinkBase: sinkBaseOf(config, () => portOf(app)),
     },
     rateLimit: config.RATE_LIMIT ?? (environment === 'production' ? 600 : 0),

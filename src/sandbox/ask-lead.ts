@@ -13,6 +13,8 @@ export interface SandboxDependencies {
   referrals: Pick<Referrals, 'update'>
   /** Whether a lead's clock moves. */
   isMoving: (leadId: number) => Promise<boolean>
+  /** Rejects while Temporal is away. */
+  reachTemporal: () => Promise<unknown>
   /** Where the worker reaches this API, with `/v1`; absent where it does not, which then offers no sink. */
   sinkBase?: (() => string) | undefined
 }

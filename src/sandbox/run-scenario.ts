@@ -94,12 +94,16 @@ const schema = operation({
   ],
 })
 
+const UNPLAYED = 'scenario not played to its end'
+
 /** POST /sandbox/run-scenario: a whole journey in one call. */
 export const runScenario: FastifyPluginAsyncZod<AskingOptions> = async (app, options) => {
-  const { sql, webhookBody, referrals, limitAdvances } = options
+  const { sql, webhookBody, referrals, reachTemporal, limitAdvances } = options
   const takeLeadId = leadIds(sql)
 
   async function newLead(partnerId: number, requestId: string): Promise<number> {
+    // no lead is made while nobody plays with it
+    await reachTemporal()
     const reserved = await takeLeadId()
     await insertLead(options, reserved, partnerId, BORROWER, webhookBody, { requestId })
     return reserved.leadId
@@ -112,9 +116,9 @@ export const runScenario: FastifyPluginAsyncZod<AskingOptions> = async (app, opt
       const { scenario, lead_id: named } = request.body
       if (named !== undefined) await requireOwnLead(sql, request, named)
       limitAdvances(partnerId, reply)
-      const lead = named ?? (await newLead(partnerId, requestId))
+      const lead = named ?? (await askLead(request, UNPLAYED, () => newLead(partnerId, requestId)))
       request.leadId = lead
-      const state = await askLead(request, 'scenario not played to its end', () =>
+      const state = await askLead(request, UNPLAYED, () =>
         referrals.update(lead, runScenarioUpdate, [{ scenario }]),
       )
       const data = { ...standingOf(await clockOf(sql, lead)), scenario, state }

@@ -128,7 +128,7 @@ describe('an endpoint', () => {
     const { json, text } = await endpoint.showEndpoint(context, id)
     expect(json).toMatchObject({ health: 'paused', open_deliveries: 2, next_probe_at: null })
     expect(text).toMatch(/^open webhooks +2$/m)
-    expect((await resume(context, id)).text).toContain('Webhooks that wait are now sent in order.')
+    expect((await resume(context, id)).text).toContain('Webhooks that wait, if any, are now sent in order.')
     await receiver.until(() => leads.arrivals(waiting).length === 2)
     expect(leads.arrivals(waiting).map(({ event }) => event.type)).toEqual([
       'lead_received',

@@ -48,6 +48,7 @@ export const sandboxWithoutTemporal: SandboxDependencies = {
         : { stands: [], stopped: null }) as unknown as SandboxDependencies['referrals']['update'],
   },
   isMoving: async () => false,
+  reachTemporal: async () => {},
   sinkBase: () => 'http://127.0.0.1:1/v1',
 }
 
