@@ -32,7 +32,7 @@ export function Detail({ step, delivery }) {
         <${Request} delivery=${delivery} attempt=${attempt} />
       </div>
       <p class="dim">
-        The signature does not match yours?
+        The signature does not match yours?${' '}
         <a href="/docs#description/verify-the-signature">Verify it step by step</a>.
       </p>
     </div>
