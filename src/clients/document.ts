@@ -18,6 +18,7 @@ interface Operation {
 export interface Document {
   info: { version: string }
   paths: Record<string, Record<string, Operation>>
+  webhooks: Record<string, object>
   components: { schemas: Record<string, JSONSchema> }
 }
 

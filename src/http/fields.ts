@@ -110,16 +110,17 @@ const ficoRange = text({ max: 255, trimmed: true })
 /** The partner's own ids of the borrower and the loan officer. */
 const partnerId = text({ max: 255, trimmed: 'if blank' })
 
-/** A lead's optional fields, as create-lead and update-partner-info take them. */
+/** A lead's optional fields, as requests take them, and what they mean there and in responses. */
 export const optionalRules: Record<OptionalField, { rule: z.ZodString; meaning: string }> = {
   partner_lead_id: {
     rule: partnerId,
     meaning:
-      'Your own identifier for the borrower. Recommended: each webhook includes it, as it was when the event was recorded.',
+      'Your own identifier for the borrower, which we recommend: each webhook includes it, as it was when the event was recorded.',
   },
   fico_range: {
     rule: ficoRange,
-    meaning: '`<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`.',
+    meaning:
+      'The borrower’s FICO range when you referred them, `<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`.',
   },
   loan_officer_id: { rule: partnerId, meaning: 'The loan officer who handles the borrower.' },
   notes: {

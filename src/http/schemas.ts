@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { ChangeableField, requiredFields } from '../leads/lead-fields.ts'
 import { milestoneNames, milestones, statuses } from '../leads/milestones.ts'
 import { anyCloseReasonNames, closeReasons, meaningsOf, serviceCloseReasons } from '../leads/reasons.ts'
 import { environments } from '../values.ts'
@@ -48,17 +47,6 @@ export const errorCode = z
     'What went wrong, for example `http_error`, `timeout` or `connection_refused`; `null` if nothing did. New ones may be added.',
   )
 export const attemptNumber = z.int().describe('Counts the requests with this `webhook-id` from 1.')
-
-/** What a lead's fields mean where they are returned. */
-export const leadFieldMeanings: Record<ChangeableField | (typeof requiredFields)[number], string> = {
-  first_name: 'Borrower’s first name.',
-  last_name: 'Borrower’s last name.',
-  email: 'Borrower’s email address.',
-  phone: 'Borrower’s phone number, as you sent it.',
-  partner_lead_id: 'Your own identifier for the borrower.',
-  fico_range: 'The borrower’s FICO range when you referred them.',
-  loan_officer_id: 'The loan officer who handles the borrower.',
-}
 
 /** The body of an extension, which takes no other fields: one that is misspelt would be ignored. */
 export function strictBody<Shape extends z.ZodRawShape>(shape: Shape, needs = '') {

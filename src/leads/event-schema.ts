@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { type FeedEventName, LARGEST_GAIN, LEAD_CLOSED_EVENT, TIME_REMAINING } from './event-payloads.ts'
 import { type MilestoneName, milestoneNames, milestones } from './milestones.ts'
-import { timestamp } from '../http/fields.ts'
-import { closeReason, eventName, leadFieldMeanings, refTo } from '../http/schemas.ts'
+import { optionalRules, timestamp } from '../http/fields.ts'
+import { closeReason, eventName, refTo } from '../http/schemas.ts'
 
 /** Events on the wire: one lead's history, the feed of all leads, exports and webhooks. */
 
@@ -32,7 +32,7 @@ const scoreGains = z
   })
 
 const leadReceivedPayload = z
-  .object({ partner_lead_id: z.string().describe(leadFieldMeanings.partner_lead_id) })
+  .object({ partner_lead_id: z.string().describe(optionalRules.partner_lead_id.meaning) })
   .meta({ id: 'LeadReceivedPayload', description: 'Your own identifier, as you sent it with create-lead.' })
 
 const closedPayload = z

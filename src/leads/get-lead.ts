@@ -3,13 +3,12 @@ import { z } from 'zod'
 import { compiledOnce } from '../database/sql.ts'
 import type { RouteDependencies } from '../http/dependencies.ts'
 import { unknownLead } from '../http/errors.ts'
-import { id, timestamp } from '../http/fields.ts'
+import { id, optionalRules, timestamp } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import {
   closeReason,
   leadBody,
   leadErrors,
-  leadFieldMeanings,
   leadStatus,
   ofLead,
   ofPartner,
@@ -20,6 +19,13 @@ import { formatTimestamp } from '../values.ts'
 import { leadsEnd, openBorrower } from './lead.ts'
 import { eachField, requiredFields, changeableFields } from './lead-fields.ts'
 
+const requiredMeanings = {
+  first_name: 'Borrower’s first name.',
+  last_name: 'Borrower’s last name.',
+  email: 'Borrower’s email address.',
+  phone: 'Borrower’s phone number, as you sent it.',
+}
+
 /** Always a string. To TypeScript, an index signature must also cover the named fields. */
 const metadataField = z.custom<string | number | undefined>().meta({ type: 'string' })
 
@@ -28,9 +34,9 @@ const lead = z
     id: ofLead,
     lead_id: id.describe('The same as `id`.'),
     partner_id: ofPartner,
-    ...eachField(requiredFields, (name) => z.string().describe(leadFieldMeanings[name])),
+    ...eachField(requiredFields, (name) => z.string().describe(requiredMeanings[name])),
     status: leadStatus,
-    ...eachField(changeableFields, (name) => z.string().optional().describe(leadFieldMeanings[name])),
+    ...eachField(changeableFields, (name) => z.string().optional().describe(optionalRules[name].meaning)),
     created_at: timestamp,
     updated_at: timestamp,
     loan_product: z.string().optional().describe('Type of loan product, as you sent it.'),

@@ -1,7 +1,7 @@
 /**
  * The fields of a lead that partners send: requests and responses of the API, the columns that are written and erased, and
- * exports derive from these lists. A field's column is in `src/leads/lead.ts`, its rule in `src/http/fields.ts`, its meaning
- * in `src/http/schemas.ts`; the compiler asks for all three.
+ * exports derive from these lists. An optional field's rule and meaning are in `src/http/fields.ts`, and its column, which
+ * is not sealed, in `src/leads/lead.ts`; the compiler asks for both. `notes` are sealed with the borrower.
  *
  * Source: interface specification, section 2.1.
  */

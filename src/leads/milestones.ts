@@ -1,6 +1,7 @@
 /**
  * The milestones of a borrower's journey, in its order: the one table from which signals, webhooks, the status
- * rule, the entity's check and the API's documentation derive. The migration states the database's check by hand.
+ * rule, the console and the API's documentation derive. The database's checks of `leads.status` and of
+ * `lead_events.event_name` name them too: a migration drops both and adds them anew.
  *
  * Source: interface specification, section 6, and its documented order of milestones.
  */

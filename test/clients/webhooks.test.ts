@@ -34,7 +34,7 @@ describe('a webhook', () => {
     // narrowed by its type
     if (event.type !== 'score_update') throw new Error('expected a score_update')
     expect(event.data.event_payload.experian_gain).toBe(12)
-    expect(event.data.created_at).toBe('2026-04-26 15:04:05')
+    expect(event.data.created_at).toBe('2026-04-24 15:04:05')
     expect(event).toEqual(update)
   })
 

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { optionalFields, requiredFields } from '../../src/leads/lead-fields.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from '../support/api.ts'
 
 const PHONE = 'may contain only digits, hyphens, spaces and +, but it has '
@@ -91,7 +92,7 @@ describe('the message for a mistake', () => {
     [
       'create-lead',
       { ...borrower, first_name: undefined, firstName: 'Ada' },
-      'first_name is required; firstName is not a field (use first_name, last_name, email, phone, partner_lead_id, fico_range, loan_officer_id, notes).',
+      `first_name is required; firstName is not a field (use ${[...requiredFields, ...optionalFields].join(', ')}).`,
     ],
     [
       'get-lead',

@@ -33,10 +33,11 @@ const PYTHON = Object.fromEntries(
   ),
 ) as Record<string, string>
 
-export function emitTypes({ info, components }: Document): string {
+export function emitTypes({ info, components, webhooks }: Document): string {
   const version = `API_VERSION = ${quoted(info.version)}\n"""The version of the API that this client was made for."""\n`
+  const names = `WEBHOOK_TYPES = (${Object.keys(webhooks).map(quoted).join(', ')})\n"""The \`type\` of each webhook."""\n`
   const types = Object.entries(components.schemas).map(([name, schema]) => declaration(name, schema))
-  return [HEAD + TYPES, version, ...types].join('\n')
+  return [HEAD + TYPES, version, names, ...types].join('\n')
 }
 
 export function emitCalls(document: Document): string {

@@ -32,6 +32,7 @@ export async function emit(document: Document, file: string): Promise<string> {
   const parts = [
     HEAD,
     `/** The version of the API that this client was made for. */\nexport const API_VERSION = '${document.info.version}'`,
+    `/** The \`type\` of each webhook. */\nexport const webhookTypes = ${JSON.stringify(Object.keys(document.webhooks))} as const`,
     ...types,
     `/** What each call takes and answers. */\nexport interface Calls {\n${signatures.join('\n')}\n}`,
     `/** \`keyed\`: takes an Idempotency-Key. */\nexport const calls = {\n${facts.join('\n')}\n} as const`,

@@ -8,14 +8,12 @@ from datetime import datetime, timedelta, timezone
 from typing import cast
 
 from ._webhooks import NAMES, LeadEvent, key_of, signature_of
-from .types import WebhookEvent
+from .types import WEBHOOK_TYPES, WebhookEvent
 
 START = datetime(2026, 3, 2, 15, 4, 5, tzinfo=timezone.utc)
 GAINS = {"experian_gain": 12, "equifax_gain": 9, "transunion_gain": 14, "estimated_time_remaining": "30-60 days"}
-DAYS = (
-    *(("lead_received", 0), ("client_account_created", 1), ("credit_scan_completed", 2), ("contract_signed", 5)),
-    *(("escrow_funded", 10), *(("score_update", 55 + 45 * number) for number in range(8)), ("mortgage_ready", 372)),
-)
+TESTS = [name for name in WEBHOOK_TYPES if name.startswith("endpoint.")]
+MILESTONES = [name for name in WEBHOOK_TYPES if name not in TESTS for _ in range(8 if name == "score_update" else 1)]
 
 
 def events(*, lead_id: int = 1, partner_lead_id: str | None = "LOAN-1", start: datetime = START) -> list[WebhookEvent]:
@@ -24,8 +22,7 @@ def events(*, lead_id: int = 1, partner_lead_id: str | None = "LOAN-1", start: d
     for event in journey(lead_id=lead_id, partner_lead_id=partner_lead_id, start=start):
         firsts.setdefault(event["type"], event)
     test = {"timestamp": f"{start:%Y-%m-%dT%H:%M:%SZ}", "data": {"partner_id": 1, "environment": "sandbox"}}
-    names = ("endpoint.ping", "endpoint.certification")
-    return [*firsts.values(), *(cast(WebhookEvent, {"type": name, **test}) for name in names)]
+    return [*firsts.values(), *(cast(WebhookEvent, {"type": name, **test}) for name in TESTS)]
 
 
 def journey(*, lead_id: int = 1, partner_lead_id: str | None = "LOAN-1", start: datetime = START) -> list[LeadEvent]:
@@ -33,7 +30,9 @@ def journey(*, lead_id: int = 1, partner_lead_id: str | None = "LOAN-1", start: 
     received = None if partner_lead_id is None else {"partner_lead_id": partner_lead_id}
     payloads = {"lead_received": received, "score_update": GAINS}
     found: list[LeadEvent] = []
-    for sequence, (name, day) in enumerate(DAYS, 1):
+    day = -2
+    for sequence, name in enumerate(MILESTONES, 1):
+        day += 45 if name == "score_update" else 2
         at = (start + timedelta(days=day)).astimezone(timezone.utc)
         data = {
             "event_id": f"evt_0195550a-6b8a-7c31-9d2e-{lead_id:08d}{sequence:04d}",

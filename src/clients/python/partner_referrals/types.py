@@ -11,6 +11,9 @@ OtherName: TypeAlias = Literal["a name that was added later"]
 API_VERSION = "1.0.0"
 """The version of the API that this client was made for."""
 
+WEBHOOK_TYPES = ("lead_received", "client_account_created", "credit_scan_completed", "contract_signed", "escrow_funded", "score_update", "mortgage_ready", "endpoint.ping", "endpoint.certification")
+"""The `type` of each webhook."""
+
 
 class AdvanceClockRequest(TypedDict):
     lead_id: int
@@ -159,9 +162,9 @@ class CreateLeadRequest(TypedDict):
     phone: str
     """Digits, hyphens, spaces and `+`, with at least one digit; trimmed."""
     partner_lead_id: NotRequired[str | None]
-    """Your own identifier for the borrower. Recommended: each webhook includes it, as it was when the event was recorded. `None`, the empty string and blanks count as absent."""
+    """Your own identifier for the borrower, which we recommend: each webhook includes it, as it was when the event was recorded. `None`, the empty string and blanks count as absent."""
     fico_range: NotRequired[str | None]
-    """`<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `None`, the empty string and blanks count as absent."""
+    """The borrower’s FICO range when you referred them, `<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `None`, the empty string and blanks count as absent."""
     loan_officer_id: NotRequired[str | None]
     """The loan officer who handles the borrower. `None`, the empty string and blanks count as absent."""
     notes: NotRequired[str | None]
@@ -547,9 +550,9 @@ class Lead(TypedDict):
     """Borrower’s phone number, as you sent it."""
     status: LeadStatus
     partner_lead_id: NotRequired[str]
-    """Your own identifier for the borrower."""
+    """Your own identifier for the borrower, which we recommend: each webhook includes it, as it was when the event was recorded."""
     fico_range: NotRequired[str]
-    """The borrower’s FICO range when you referred them."""
+    """The borrower’s FICO range when you referred them, `<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`."""
     loan_officer_id: NotRequired[str]
     """The loan officer who handles the borrower."""
     created_at: Timestamp
@@ -623,7 +626,7 @@ class LeadReceivedFeedEvent(TypedDict):
 class LeadReceivedPayload(TypedDict):
     """Your own identifier, as you sent it with create-lead."""
     partner_lead_id: str
-    """Your own identifier for the borrower."""
+    """Your own identifier for the borrower, which we recommend: each webhook includes it, as it was when the event was recorded."""
 
 
 class LeadReceivedWebhook(TypedDict):
@@ -1117,9 +1120,9 @@ class UpdatePartnerInfoRequest(TypedDict):
     property_state: NotRequired[str | None]
     """Two-letter state code of the property, stored in upper case, trimmed; `None` removes it."""
     partner_lead_id: NotRequired[str | None]
-    """Your own identifier for the borrower. Recommended: each webhook includes it, as it was when the event was recorded. `None`, the empty string and blanks remove it."""
+    """Your own identifier for the borrower, which we recommend: each webhook includes it, as it was when the event was recorded. `None`, the empty string and blanks remove it."""
     fico_range: NotRequired[str | None]
-    """`<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `None`, the empty string and blanks remove it."""
+    """The borrower’s FICO range when you referred them, `<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `None`, the empty string and blanks remove it."""
     loan_officer_id: NotRequired[str | None]
     """The loan officer who handles the borrower. `None`, the empty string and blanks remove it."""
 

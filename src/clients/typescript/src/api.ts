@@ -11,6 +11,19 @@ export declare enum OtherName {
 /** The version of the API that this client was made for. */
 export const API_VERSION = '1.0.0'
 
+/** The `type` of each webhook. */
+export const webhookTypes = [
+  'lead_received',
+  'client_account_created',
+  'credit_scan_completed',
+  'contract_signed',
+  'escrow_funded',
+  'score_update',
+  'mortgage_ready',
+  'endpoint.ping',
+  'endpoint.certification',
+] as const
+
 export interface AdvanceClockRequest {
   /**
    * The lead: the `lead_id` that create-lead returned.
@@ -267,11 +280,11 @@ export interface CreateLeadRequest {
    */
   phone: string
   /**
-   * Your own identifier for the borrower. Recommended: each webhook includes it, as it was when the event was recorded. `null`, the empty string and blanks count as absent.
+   * Your own identifier for the borrower, which we recommend: each webhook includes it, as it was when the event was recorded. `null`, the empty string and blanks count as absent.
    */
   partner_lead_id?: string | null
   /**
-   * `<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `null`, the empty string and blanks count as absent.
+   * The borrower’s FICO range when you referred them, `<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `null`, the empty string and blanks count as absent.
    */
   fico_range?: string | null
   /**
@@ -918,11 +931,11 @@ export interface Lead {
   phone: string
   status: LeadStatus
   /**
-   * Your own identifier for the borrower.
+   * Your own identifier for the borrower, which we recommend: each webhook includes it, as it was when the event was recorded.
    */
   partner_lead_id?: string
   /**
-   * The borrower’s FICO range when you referred them.
+   * The borrower’s FICO range when you referred them, `<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`.
    */
   fico_range?: string
   /**
@@ -1049,7 +1062,7 @@ export interface LeadReceivedFeedEvent {
  */
 export interface LeadReceivedPayload {
   /**
-   * Your own identifier for the borrower.
+   * Your own identifier for the borrower, which we recommend: each webhook includes it, as it was when the event was recorded.
    */
   partner_lead_id: string
 }
@@ -1906,11 +1919,11 @@ export interface UpdatePartnerInfoRequest {
    */
   property_state?: string | null
   /**
-   * Your own identifier for the borrower. Recommended: each webhook includes it, as it was when the event was recorded. `null`, the empty string and blanks remove it.
+   * Your own identifier for the borrower, which we recommend: each webhook includes it, as it was when the event was recorded. `null`, the empty string and blanks remove it.
    */
   partner_lead_id?: string | null
   /**
-   * `<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `null`, the empty string and blanks remove it.
+   * The borrower’s FICO range when you referred them, `<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`. `null`, the empty string and blanks remove it.
    */
   fico_range?: string | null
   /**

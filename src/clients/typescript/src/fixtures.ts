@@ -1,4 +1,4 @@
-import type { WebhookEvent } from './api.ts'
+import { type WebhookEvent, webhookTypes } from './api.ts'
 import { requireSecret, signatureOf } from './signatures.ts'
 
 /** Events and signed requests for your own tests, without a network. */
@@ -14,19 +14,11 @@ const GAINS = {
   estimated_time_remaining: '30-60 days',
 }
 
-/** On which day of a journey a milestone happens. */
-const DAYS = {
-  lead_received: 0,
-  client_account_created: 1,
-  credit_scan_completed: 2,
-  contract_signed: 5,
-  escrow_funded: 10,
-  score_update: 55,
-  mortgage_ready: 372,
-}
-const MILESTONES = Object.entries(DAYS).flatMap(([type, day]) =>
-  Array.from({ length: type === 'score_update' ? 8 : 1 }, (_, index) => [type, day + 45 * index] as const),
-)
+const isTest = (type: string) => type.startsWith('endpoint.')
+/** A score update comes after 45 days, anything else after two. */
+const MILESTONES = webhookTypes
+  .filter((type) => !isTest(type))
+  .flatMap((type) => Array.from({ length: type === 'score_update' ? 8 : 1 }, () => type))
 
 export interface FixtureOptions {
   leadId?: number
@@ -44,7 +36,7 @@ export function events(options: FixtureOptions = {}): WebhookEvent[] {
   )
   const data = { partner_id: 1, environment: 'sandbox' } as const
   const timestamp = isoOf(options.start ?? START)
-  const tests = ['endpoint.ping', 'endpoint.certification'].map((type) => ({ type, timestamp, data }))
+  const tests = webhookTypes.filter(isTest).map((type) => ({ type, timestamp, data }))
   return [...[...firsts.values()].toReversed(), ...tests] as WebhookEvent[]
 }
 
@@ -53,7 +45,9 @@ export function journey(options: FixtureOptions = {}): LeadEvent[] {
   const { leadId = 1, partnerLeadId = 'LOAN-1', start = START } = options
   const received = partnerLeadId === null ? null : { partner_lead_id: partnerLeadId }
   const payloads: Partial<Record<string, object | null>> = { lead_received: received, score_update: GAINS }
-  return MILESTONES.map(([type, day], index) => {
+  let day = -2
+  return MILESTONES.map((type, index) => {
+    day += type === 'score_update' ? 45 : 2
     const timestamp = isoOf(new Date(start.getTime() + day * DAY_MS))
     const data = {
       event_id: `evt_0195550a-6b8a-7c31-9d2e-${String(leadId * 10_000 + index + 1).padStart(12, '0')}`,
