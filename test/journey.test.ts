@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { SCORE_PERIOD_DAYS } from '../src/leads/score-dates.ts'
 import { putClockAhead } from './support/clock.ts'
 import { partnerCalls, type TestPartner } from './support/service.ts'
 import { type SharedService, sharedService } from './support/shared-service.ts'
@@ -69,8 +70,8 @@ describe('a borrower’s journey from create-lead to mortgage_ready', () => {
     })
   })
 
-  it('raises a score_update 45 days after escrow_funded', async () => {
-    await putClockAhead(service.sql, leadId, 45 * DAY)
+  it('raises a score_update a period after escrow_funded', async () => {
+    await putClockAhead(service.sql, leadId, SCORE_PERIOD_DAYS * DAY)
     await service.referrals.signal(leadId, 'read_record')
     await arrived('score_update', 2)
     expect(named('score_update')[1]?.event.data.event_payload).toEqual({

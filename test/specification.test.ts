@@ -3,6 +3,7 @@ import { json } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { putClockAhead } from './support/clock.ts'
 import { milestones, statuses } from '../src/leads/milestones.ts'
+import { SCORE_PERIOD_DAYS } from '../src/leads/score-dates.ts'
 import { atEnd } from './support/at-end.ts'
 import { leadsOf } from './support/leads.ts'
 import { listen } from './support/listen.ts'
@@ -125,7 +126,7 @@ describe('sentences of the specification that no other test holds', () => {
     await service.referrals.signal(leadId, 'escrow_funded')
     await leads.recorded(leadId, 'escrow_funded')
     // twelve seconds before the second date: so long the first update may be asked for
-    await advance(leadId, 2 * 45 * DAY - 12)
+    await advance(leadId, 2 * SCORE_PERIOD_DAYS * DAY - 12)
     await until(async () => (await notes(leadId)).includes('score update 1'))
     expect(await leads.names(leadId)).toEqual(['lead_received', 'escrow_funded'])
     expect(provider.requests[0]).toEqual({

@@ -3,7 +3,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../values.ts'
 // All dates are milliseconds since the epoch, so that they survive JSON and compare by `<`.
 
 /** The cadence of score updates: interface specification, section 6. */
-export const SCORE_PERIOD_MS = 45 * DAY_MS
+export const SCORE_PERIOD_DAYS = 45
+export const SCORE_PERIOD_MS = SCORE_PERIOD_DAYS * DAY_MS
 
 /** How long a lead stays open for late facts once its borrower is mortgage ready. */
 export const LATE_FACTS_MS = 30 * DAY_MS

@@ -11,6 +11,7 @@ import { operation } from '../http/operation.ts'
 import { leadErrors, strictBody, stringMap, success } from '../http/schemas.ts'
 import { changeableFields, eachField, requiredFields } from '../leads/lead-fields.ts'
 import { findLeadRecord, openBorrower } from '../leads/lead.ts'
+import { SCORE_PERIOD_DAYS } from '../leads/score-dates.ts'
 import { referralId } from '../temporal/names.ts'
 import { formatTimestamp } from '../values.ts'
 
@@ -19,7 +20,7 @@ const parts = {
   lead: 'The borrower’s data as the partner sent it, with notes and metadata, and the status.',
   onboarding_email: 'The email that welcomes the borrower, and why it was not sent if it was not.',
   clock: 'In a sandbox, by how many seconds the lead’s clock was advanced.',
-  score_updates: 'The date from which score updates are counted, every 45 days.',
+  score_updates: `The date from which score updates are counted, every ${SCORE_PERIOD_DAYS} days.`,
   closing: 'When the lead was closed, 30 days after mortgage_ready or by whom, and why.',
   workflow:
     'The lead’s workflow in Temporal. It holds ids, states and dates, and what senders put into signals; no name, address or phone number.',

@@ -1,6 +1,7 @@
 import type { ScoreGains } from '../leads/event-payloads.ts'
 import type { SignalledMilestone } from '../leads/milestones.ts'
 import type { CloseReason } from '../leads/reasons.ts'
+import { SCORE_PERIOD_DAYS } from '../leads/score-dates.ts'
 
 /**
  * `stopped`: the endpoint refuses for so long that production would pause it, the clock can be moved no further, or the lead
@@ -45,13 +46,12 @@ const loss = (points: number, remaining: string): ScoreGains => ({
 /** Journeys that a partner can try its integration with: always the same events, in the same order, on the same days. */
 export const scenarios = {
   mortgage_ready_in_a_year: {
-    about:
-      'A borrower funds the escrow account, gets a score update every 45 days, and is mortgage ready after eight.',
-    steps: [...funded, { days: 360 }, { happens: 'mortgage_ready' }],
+    about: `A borrower funds the escrow account, gets a score update every ${SCORE_PERIOD_DAYS} days, and is mortgage ready after eight.`,
+    steps: [...funded, { days: 8 * SCORE_PERIOD_DAYS }, { happens: 'mortgage_ready' }],
   },
   ready_after_two_updates: {
     about: 'A borrower whose scores recover quickly: mortgage ready after two score updates.',
-    steps: [...funded, { days: 90 }, { happens: 'mortgage_ready' }],
+    steps: [...funded, { days: 2 * SCORE_PERIOD_DAYS }, { happens: 'mortgage_ready' }],
   },
   stalled_before_escrow: {
     about:
@@ -66,7 +66,7 @@ export const scenarios = {
       { happens: 'score_update', gains: loss(12, '210-240 days') },
       { days: 15 },
       { happens: 'score_update', gains: loss(5, '240-270 days') },
-      { days: 60 },
+      { days: 2 * SCORE_PERIOD_DAYS - 30 },
     ],
   },
   chatty_borrower: {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { SCORE_PERIOD_DAYS as PERIOD } from '../../src/leads/score-dates.ts'
 import { dateOf, dueDates, furthestOf, isBusy, type LeadClock } from '../../src/sandbox/lead-clock.ts'
 import { DAY_MS } from '../../src/values.ts'
 
@@ -20,15 +21,15 @@ const open = { failures: 0, nextAttemptAt: now + DAY_MS }
 describe('what is due next on a lead’s clock', () => {
   test.each<[string, Partial<LeadClock>, [string, number][]]>([
     ['nothing before escrow_funded', {}, []],
-    ['the score update after the last', { anchor: now - 50 * DAY_MS, period: 2 }, [['score_update', 40]]],
-    ['the latest of several that were missed', { anchor: now - 100 * DAY_MS }, [['score_update', -10]]],
+    ['the score update after the last', { anchor: now, period: 2 }, [['score_update', 2 * PERIOD]]],
+    ['the latest of several missed', { anchor: now - (2 * PERIOD + 9) * DAY_MS }, [['score_update', -9]]],
     ['the end, and no more score updates', { anchor: now, endsAt: now + 30 * DAY_MS }, [['end', 30]]],
     [
       'a retry, in its place',
       { anchor: now, open: { ...open, failures: 3 } },
       [
         ['retry', 1],
-        ['score_update', 45],
+        ['score_update', PERIOD],
       ],
     ],
     ['nothing for a webhook that did not fail', { open }, []],
@@ -46,7 +47,7 @@ describe('what is due next on a lead’s clock', () => {
     ['a webhook waits for its retry', { open: { ...open, failures: 1 } }, false],
     ['a webhook is being sent', { open: { ...open, nextAttemptAt: null } }, true],
     ['a webhook is to be sent', { open: { ...open, nextAttemptAt: now } }, true],
-    ['a score update is due', { anchor: now - 45 * DAY_MS }, true],
+    ['a score update is due', { anchor: now - PERIOD * DAY_MS }, true],
     ['it has ended', { endsAt: now, closedAt: now }, false],
   ])('is busy, or not: %s', (_, change, expected) => {
     expect(isBusy({ ...clock, ...change })).toBe(expected)
@@ -57,7 +58,7 @@ test('a clock stops at the next date of a kind, and twenty years ahead of ours, 
   const funded = { ...clock, anchor: now, open: { ...open, failures: 1 } }
   expect(dateOf(clock, 'next_retry')).toBeUndefined()
   expect(dateOf(funded, 'next_retry')).toBe(now + DAY_MS)
-  expect(dateOf(funded, 'next_score_update')).toBe(now + 45 * DAY_MS)
+  expect(dateOf(funded, 'next_score_update')).toBe(now + PERIOD * DAY_MS)
   const ahead = { ...clock, now: now + DAY_MS, offset: DAY_MS }
   expect((furthestOf(ahead) - now) / DAY_MS).toBe(20 * 365.25)
 })

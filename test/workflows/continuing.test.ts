@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import { SCORE_PERIOD_DAYS } from '../../src/leads/score-dates.ts'
 import { published } from '../support/published.ts'
 import { until } from '../support/until.ts'
 import { type Fixture, sharedFixture } from './scenes.ts'
 
 const CHAT = 'client_engaged_in_chat'
-const PERIOD_DAYS = 45
 /** While one signal follows the other, a run ends between some of them. */
 const LEADS = 2
 const CHATS = 40
@@ -28,7 +28,7 @@ describe('a run that continues as new', () => {
     await fixture.send(leadId, 'escrow_funded')
     await until(async () => (await fixture.view(leadId)).next === 3)
     const { runId } = await fixture.handleOf(leadId).describe()
-    await fixture.advance(leadId, PERIOD_DAYS)
+    await fixture.advance(leadId, SCORE_PERIOD_DAYS)
     for (let id = 0; id < CHATS; id += 1) await fixture.send(leadId, CHAT, { id: String(id) })
     await until(async () => (await fixture.handleOf(leadId).describe()).runId !== runId)
     expect((await fixture.handleOf(leadId, runId).describe()).status.name).toBe('CONTINUED_AS_NEW')
