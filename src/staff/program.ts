@@ -104,7 +104,9 @@ export async function carryOut(args: readonly string[], terminal: Terminal): Pro
           return
         }
         endWith(answer.exitCode ?? (answer.failed ? 1 : 0))
-        await write(`${json ? JSON.stringify(answer.json, null, 2) : answer.text}\n`)
+        // a terminal obeys control characters, and some of the text is partners'
+        const text = answer.text.replaceAll(/[^\P{Cc}\n]/gu, ' ')
+        await write(`${json ? JSON.stringify(answer.json, null, 2) : text}\n`)
       } catch (error) {
         fail(failureLine(error, context.temporal.address))
       } finally {
