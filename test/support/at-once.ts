@@ -5,13 +5,10 @@
 export function atOnce() {
   const all: (() => void)[] = []
   const begun = (act: () => Promise<void>) => {
-    const { promise, resolve } = Promise.withResolvers<Promise<void>>()
-    all.push(() => {
-      const acting = act()
-      // its test tells of it
-      acting.catch(() => {})
-      resolve(acting)
-    })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    // its test tells of it
+    promise.catch(() => {})
+    all.push(() => resolve(act()))
     return async () => promise
   }
   const begin = () => all.forEach((start) => start())
