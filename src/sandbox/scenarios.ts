@@ -62,11 +62,11 @@ export const scenarios = {
     about: 'A borrower whose scores fall twice before they rise: gains can be negative.',
     steps: [
       ...funded,
-      { days: 15 },
+      { days: 10 },
       { happens: 'score_update', gains: loss(12, '210-240 days') },
-      { days: 15 },
+      { days: 10 },
       { happens: 'score_update', gains: loss(5, '240-270 days') },
-      { days: 2 * SCORE_PERIOD_DAYS - 30 },
+      { days: 2 * SCORE_PERIOD_DAYS - 20 },
     ],
   },
   chatty_borrower: {

@@ -81,7 +81,7 @@ describe('a scenario', () => {
       const [first, ...others] = await history(lead)
       const scores = others.filter((event) => event.event_name === 'score_update')
       const daysUntil = (at: Date) => Math.round((at.getTime() - first!.created_at.getTime()) / DAY_MS)
-      expect(scores.map((event) => daysUntil(event.created_at))).toEqual([22, 37, 7 + PERIOD, 7 + 2 * PERIOD])
+      expect(scores.map((event) => daysUntil(event.created_at))).toEqual([17, 27, 7 + PERIOD, 7 + 2 * PERIOD])
       const gains = scores.map(({ event_payload: payload }) => payload as { experian_gain: number })
       expect(gains.slice(0, 2).map(({ experian_gain: gain }) => gain)).toEqual([-12, -5])
     }),
