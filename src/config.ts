@@ -50,13 +50,13 @@ const footer = text
 
 const NO_PROXIES = 'must be addresses or networks of proxies, none wider than 10.0.0.0/8 or fc00::/7'
 
-/** Whether X-Forwarded-For may be believed from there: an address, or a network that is not too wide. */
+/** Whether `entry` may be a trusted proxy: an address, or a network that is not too wide. */
 function isProxy(entry: string): boolean {
   const item = entry.trim()
   if (isIP(item) !== 0) return true
   if (!ipaddr.isValidCIDR(item)) return false
   const [network, bits] = ipaddr.parseCIDR(item)
-  // the widest private ones
+  // the widest private networks
   return bits >= (network.kind() === 'ipv4' ? 8 : 7)
 }
 
@@ -123,7 +123,7 @@ export const programs = {
   staff: z.object({
     ...everywhere,
     ...secrets,
-    // most commands decrypt nothing: who only looks after keys and partners needs none
+    // most commands decrypt nothing
     ENCRYPTION_KEY: encryptionKeys.optional(),
     ...retention,
     STAFF_NAME: z.string().regex(NAME, 'must be a name of 1 to 100 characters').optional(),
@@ -152,15 +152,17 @@ const meanings = {
   HOST: 'the address that the API listens on',
   PORT: 'the port of the API; `0` picks a free one',
   TLS_CERT_FILE: 'certificate (PEM), to serve TLS without a proxy',
-  TLS_KEY_FILE: 'its key (PEM)',
-  TRUST_PROXY: 'addresses or networks of your TLS proxies, comma-separated; in production, this or TLS',
+  TLS_KEY_FILE: 'the certificate’s key (PEM)',
+  TRUST_PROXY:
+    'addresses or networks of your TLS proxies, comma-separated; production needs this or TLS files',
   RATE_LIMIT: 'requests a minute of each partner and address; by default 600 in production, else 0 (none)',
   DRAIN_SECONDS: 'how long the API takes requests after SIGTERM, while balancers see 503 on `/readyz`',
-  SINK_URL: 'in a sandbox: where the worker reaches this API, so that partners can use its sink',
+  SINK_URL: 'in a sandbox: this API’s address as the worker reaches it, so that partners can use its sink',
   WEBHOOK_ALLOW_PRIVATE_NETWORK: '`true` allows webhooks to private addresses; `HOST` must be loopback',
   METRICS_PORT: 'the port of `/livez`, `/readyz`, `/healthz` and `/metrics`; without it, none is opened',
   METRICS_HOST: 'the address of `METRICS_PORT`; metrics need no key',
-  TEMPORAL_METRICS_PORT: 'the port of `METRICS_HOST` with the metrics of Temporal’s SDK; like `METRICS_PORT`',
+  TEMPORAL_METRICS_PORT:
+    'the port at `METRICS_HOST` for the metrics of Temporal’s SDK; without it, none is opened',
   LOG_LEVEL: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`',
   SMTP_URL: 'the mail server; required in production; without it, a sandbox sends no emails',
   MAIL_FROM: 'the sender; in production, at a domain of yours',
@@ -168,18 +170,20 @@ const meanings = {
   MAIL_FOOTER: 'the end of emails to borrowers, with your postal address; required in production',
   MAIL_ALLOW_DOMAINS:
     'domains that a sandbox may email, comma-separated; `*` if `SMTP_URL` is a mail catcher',
-  STAFF_EMAIL: 'who is told of failing and changed endpoints, beside the partner; required in production',
-  SCORE_PROVIDER_URL: 'where score gains come from; required in production, a mock in a sandbox',
-  SCORE_PROVIDER_TOKEN: 'its bearer token',
-  SCORE_PROVIDER_RATE: 'requests a second to it, of all workers together, the same for each; `0` is no limit',
+  STAFF_EMAIL: 'gets emails about failing and changed endpoints, as the partner does; required in production',
+  SCORE_PROVIDER_URL:
+    'where score gains come from; required in production; without it, a sandbox makes them up',
+  SCORE_PROVIDER_TOKEN: 'the score provider’s bearer token',
+  SCORE_PROVIDER_RATE:
+    'requests a second to the score provider, over all workers; equal on each; `0` is no limit',
   ERASURE_LOG: 'the file of the erasure log, outside PostgreSQL’s disk; required in production',
-  RETENTION_LEADS_DAYS: 'leads are erased so many days after their end; `off` keeps them',
-  RETENTION_ATTEMPTS_DAYS: 'what endpoints answered is emptied after so many days; `off` keeps it',
-  STARTUP_SECONDS: 'how long a worker that starts waits for Temporal, PostgreSQL and a migration',
-  WORKER_WORKFLOW_TASKS: 'workflow tasks at a time; with Temporal on the same machine, 6',
+  RETENTION_LEADS_DAYS: 'days from a lead’s end until it is erased; `off` keeps leads',
+  RETENTION_ATTEMPTS_DAYS: 'days until endpoints’ answers are deleted; `off` keeps them',
+  STARTUP_SECONDS: 'how long a starting worker waits for Temporal, PostgreSQL and a migration',
+  WORKER_WORKFLOW_TASKS: 'workflow tasks at a time; 6 if Temporal is on the same machine',
   TEMPORAL_WORKER_BUILD_ID: 'the build, such as `2026-11-21.1`; on a worker, it turns on Worker Versioning',
   STAFF_NAME: 'the name of the person who acts, for the audit; without it, commands need `--as NAME`',
-  TEMPORAL_UI_URL: 'the Web UI’s address, for links in answers',
+  TEMPORAL_UI_URL: 'the Web UI’s address, for links that commands print',
 }
 
 /** The rows of docs/settings.md: name, programs, default, meaning. */
@@ -340,7 +344,7 @@ export function readTemporal(
   const channelArgs = {
     // after an outage of a minute and a half, the client would wait for a minute more
     'grpc.max_reconnect_backoff_ms': 5000,
-    // the client would take a proxy of the environment for this machine, too
+    // the client would use the environment’s proxy for this machine, too
     ...(isLocal && { 'grpc.enable_http_proxy': 0 }),
   }
   return { connectionOptions: { ...connectionOptions, channelArgs, address }, namespace }
@@ -356,7 +360,7 @@ function loadConnection(overrideEnvVars: Record<string, string>) {
   }
 }
 
-/** Which code a process runs, for its metrics and its log; `build` is what Worker Versioning calls it, if it does. */
+/** Which code a process runs, for its metrics and its log; `build` is the id for Worker Versioning, or the version. */
 export function readBuild({ TEMPORAL_WORKER_BUILD_ID: id }: Pick<Settings, 'TEMPORAL_WORKER_BUILD_ID'>) {
   const { version } = packageJson
   return { version, build: id ?? version }

@@ -1,7 +1,7 @@
 """
 Refers the borrowers of a CSV file: `python import_leads.py leads.csv`.
 
-Its columns are named as the fields of create-lead, and `partner_lead_id` is each borrower's own. Run it again after an
+Its columns are named like the fields of create-lead; each borrower has a `partner_lead_id`. Run it again after an
 interruption, or once you have corrected rows: it continues with what is not referred yet.
 """
 
@@ -42,7 +42,7 @@ def import_leads(path: str, referrals: Referrals, database: sqlite3.Connection) 
             database.execute("insert into leads values (?, ?)", [own_id, lead["lead_id"]])
             print(f"row {number}: lead {lead['lead_id']}")
             if "duplicate_of" in lead:
-                print(f"row {number}: may be the borrower of lead {lead['duplicate_of']}; close the one that is too many")
+                print(f"row {number}: may be the borrower of lead {lead['duplicate_of']}: close one of the two")
     return is_done
 
 
