@@ -153,16 +153,14 @@ const meanings = {
   PORT: 'the port of the API; `0` picks a free one',
   TLS_CERT_FILE: 'certificate (PEM), to serve TLS without a proxy',
   TLS_KEY_FILE: 'the certificate’s key (PEM)',
-  TRUST_PROXY:
-    'addresses or networks of your TLS proxies, comma-separated; production needs this or TLS files',
+  TRUST_PROXY: 'addresses or networks of your TLS proxies, comma-separated; production needs this or TLS',
   RATE_LIMIT: 'requests a minute of each partner and address; by default 600 in production, else 0 (none)',
   DRAIN_SECONDS: 'how long the API takes requests after SIGTERM, while balancers see 503 on `/readyz`',
   SINK_URL: 'in a sandbox: this API’s address as the worker reaches it, so that partners can use its sink',
   WEBHOOK_ALLOW_PRIVATE_NETWORK: '`true` allows webhooks to private addresses; `HOST` must be loopback',
   METRICS_PORT: 'the port of `/livez`, `/readyz`, `/healthz` and `/metrics`; without it, none is opened',
   METRICS_HOST: 'the address of `METRICS_PORT`; metrics need no key',
-  TEMPORAL_METRICS_PORT:
-    'the port at `METRICS_HOST` for the metrics of Temporal’s SDK; without it, none is opened',
+  TEMPORAL_METRICS_PORT: 'the port at `METRICS_HOST` for metrics of Temporal’s SDK; none by default',
   LOG_LEVEL: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`',
   SMTP_URL: 'the mail server; required in production; without it, a sandbox sends no emails',
   MAIL_FROM: 'the sender; in production, at a domain of yours',
@@ -171,11 +169,9 @@ const meanings = {
   MAIL_ALLOW_DOMAINS:
     'domains that a sandbox may email, comma-separated; `*` if `SMTP_URL` is a mail catcher',
   STAFF_EMAIL: 'gets emails about failing and changed endpoints, as the partner does; required in production',
-  SCORE_PROVIDER_URL:
-    'where score gains come from; required in production; without it, a sandbox makes them up',
+  SCORE_PROVIDER_URL: 'where score gains come from; required in production; a sandbox can make them up',
   SCORE_PROVIDER_TOKEN: 'the score provider’s bearer token',
-  SCORE_PROVIDER_RATE:
-    'requests a second to the score provider, over all workers; equal on each; `0` is no limit',
+  SCORE_PROVIDER_RATE: 'requests a second to the score provider, over all workers; `0` is no limit',
   ERASURE_LOG: 'the file of the erasure log, outside PostgreSQL’s disk; required in production',
   RETENTION_LEADS_DAYS: 'days from a lead’s end until it is erased; `off` keeps leads',
   RETENTION_ATTEMPTS_DAYS: 'days until endpoints’ answers are deleted; `off` keeps them',

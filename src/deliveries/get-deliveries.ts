@@ -76,14 +76,14 @@ const attempt = z
     response_headers: stringMap
       .nullable()
       .describe(
-        'What your endpoint answered, up to 2 KB and without headers that may hold credentials. `null` if it did not respond, and once it is deleted: after 30 days by default.',
+        'The headers of the response, up to 2 KB, without those that may hold credentials. `null` if it did not respond, and once it is deleted: after 30 days by default.',
       ),
     response_body: z
       .string()
       .nullable()
       .optional()
       .describe(
-        'The first 4 KB of it, as text, if the request has `event_id`. A longer one ends with `… (cut)`.',
+        'The first 4 KB of the response’s body, as text, if the request has `event_id`. A longer one ends with `… (cut)`.',
       ),
   })
   .meta({ id: 'Attempt', description: 'One HTTP request to your endpoint.' })
@@ -110,7 +110,7 @@ const delivery = z
       .string()
       .nullable()
       .describe(
-        'Why it cannot be sent at the moment, if that is a fault on our side: it is sent once we have mended that.',
+        'Why it cannot be sent now, if the error is on our side: it is sent once we have fixed that.',
       ),
     body: z.string().describe('The body of the webhook: the bytes that every attempt signs and sends.'),
     attempts: z.array(attempt).describe('The latest 20, oldest first.'),
@@ -156,7 +156,7 @@ const schema = operation({
   tags: ['Deliveries'],
   summary: 'List webhook deliveries',
   description:
-    'Returns one delivery for each event that is sent to your endpoint, with its attempts and what your endpoint answered; with `event_id`, the bodies that it answered are there too.',
+    'Returns one delivery for each event that is sent to your endpoint, with its attempts and your endpoint’s responses; with `event_id`, also their bodies.',
   body,
   bodyExamples: {
     'all that wait': { states: ['pending'], limit: 20 },

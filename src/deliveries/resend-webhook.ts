@@ -24,7 +24,7 @@ const schema = operation({
   operationId: 'resendWebhook',
   tags: ['Deliveries'],
   summary: 'Resend a webhook',
-  description: `An open delivery is attempted now, after the lead’s earlier webhooks; if that fails, its next automatic attempt stays when it was. A settled one is sent again with the same \`webhook-id\` and the header \`webhook-replay: true\`, unless it was canceled. Resends are sent one at a time, at most five a second, and none while your endpoint is paused; up to ${most} can wait. Requesting a resend that already waits changes nothing.`,
+  description: `An open delivery is attempted now, after the lead’s earlier webhooks; if that fails, its retry schedule is unchanged. A settled one is sent again with the same \`webhook-id\` and the header \`webhook-replay: true\`, unless it was canceled. Resends are sent one at a time, at most five a second, and none while your endpoint is paused; up to ${most} can wait. Requesting a resend that already waits changes nothing.`,
   body: strictBody(
     { event_id: ofEvent.describe('As get-deliveries shows it; the `webhook-id` of the webhook.') },
     'event_id is required',

@@ -26,7 +26,7 @@ const schema = operation({
   tags: ['Endpoint'],
   summary: 'Certify the new URL of your endpoint',
   description:
-    'Starts the certification of the URL that set-endpoint stored. We send six requests to it: your receiver must accept a signed webhook, the same one again, and one of an unknown type, and refuse a forged signature, an old timestamp and a changed body. get-endpoint shows the result of each, and what to change. When all pass, the URL and its secret take effect together, and held webhooks are sent in order: at once, and we email your contact. Calling it again while a certification runs changes nothing.',
+    'Starts the certification of the URL that set-endpoint stored. We send six requests to it: your receiver must accept a signed webhook, the same one again, and one of an unknown type, and refuse a forged signature, an old timestamp and a changed body. get-endpoint shows the result of each, and what to change. When all pass, the URL and its secret take effect at once, held webhooks are sent in order, and we email your contact. Calling it again while a certification runs changes nothing.',
   body: strictBody({
     accept_failures: flag
       .default(false)

@@ -23,14 +23,14 @@ const lastError = z
   .meta({ id: 'EndpointError' })
   .nullable()
   .describe(
-    'The latest attempt that failed. It and `last_success_at` are about your latest 1,000 attempts, as far as they called the current URL; `null` if there is none.',
+    'The latest attempt that failed. It and `last_success_at` come from those of your latest 1,000 attempts that called the current URL; `null` if there is none.',
   )
 
 const candidate = z
-  .object({ url: z.string().describe('The URL that set-endpoint got.'), requested_at: timestamp })
+  .object({ url: z.string().describe('The URL that you set.'), requested_at: timestamp })
   .meta({ id: 'EndpointCandidate' })
   .nullable()
-  .describe('The URL that is to take the place of `url`; `null` if there is none.')
+  .describe('The URL that replaces `url` once it is certified; `null` if there is none.')
 
 const certificationCheck = z
   .object({
@@ -38,9 +38,9 @@ const certificationCheck = z
     result: z
       .enum(checkResults)
       .describe(
-        '`not_judged`: the response says nothing about the check, such as a 404, or none came. A certification passes when all checks have passed.',
+        '`not_judged`: the response says nothing about the check, such as a 404, or there was none. A certification passes when all checks have passed.',
       ),
-    received: z.string().describe('For people: what it responded.'),
+    received: z.string().describe('For people: what your endpoint responded.'),
     duration_ms: z.int().describe('How long the response took.'),
     hint: z.string().nullable().describe('What to change; `null` if the check passed.'),
   })
@@ -60,9 +60,7 @@ const certification = z
   })
   .meta({ id: 'Certification' })
   .nullable()
-  .describe(
-    'The latest certification; `null` if none was requested, or the URL that it is about has been replaced.',
-  )
+  .describe('The latest certification; `null` if none was requested, or its URL was replaced.')
 
 /** An endpoint as its partner sees it. */
 export const endpointView = z
@@ -74,12 +72,12 @@ export const endpointView = z
         '`active`: it works. `failing`: webhooks are sent, and every recent attempt failed. `paused`: webhooks are held.',
     }),
     reason: z.string().describe('For people.'),
-    since: timestamp.describe('Since when `health` is what it is.'),
+    since: timestamp.describe('Since when `health` has had this value.'),
     open_deliveries: z.int().describe('Webhooks that are neither delivered, given up nor canceled.'),
     last_success_at: moment.describe('When your endpoint last accepted a webhook.'),
     last_error: lastError,
     next_attempt_at: moment.describe(
-      'When the next open webhook is due; `null` if none is open and not being attempted now, or while your endpoint is paused.',
+      'When the next open webhook is due; `null` if no webhook waits, or while your endpoint is paused.',
     ),
     next_probe_at: moment.describe(
       'When the service tries the endpoint again, if it paused it; otherwise `null`.',
@@ -167,7 +165,7 @@ export const emptyBody = { body: strictBody({}).describe('Empty.'), bodyExamples
 
 const endpointWithSecret = endpointView
   .extend({ secret: z.string().describe('The new signing secret. Store it now: it is not shown again.') })
-  .meta({ id: 'EndpointWithSecret', description: 'The endpoint, with the secret that was just made.' })
+  .meta({ id: 'EndpointWithSecret', description: 'The endpoint with its new secret.' })
 
 export const responseWithSecret = {
   response: z.object({ success, data: endpointWithSecret }),
@@ -180,7 +178,7 @@ const schema = operation({
   tags: ['Endpoint'],
   summary: 'Get your endpoint and its health',
   description:
-    'Returns the URL of your endpoint, its health and the reason, what waits, and the URL that you want to change to, with its certification.',
+    'Returns the URL of your endpoint, its health with the reason, what waits, and the candidate with its certification.',
   ...emptyBody,
   ...endpointResponse,
   errors: [noObject()],

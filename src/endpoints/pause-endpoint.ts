@@ -26,7 +26,7 @@ const resumeSchema = operation({
   tags: ['Endpoint'],
   summary: 'Resume your endpoint',
   description:
-    'Sends webhooks again, held ones first and in order. It ends a pause by you or by the service; a pause by our staff is ended by our staff. Webhooks that failed and wait for their next attempt are all tried now. If they are already being sent, nothing changes.',
+    'Sends webhooks again, held ones first and in order. It ends a pause by you or by the service; only our staff can end a pause by our staff. Webhooks that failed and wait for their next attempt are all tried now. If they are already being sent, nothing changes.',
   ...emptyBody,
   ...endpointResponse,
   errors: [...errors, new ApiError('PAUSED_BY_STAFF')],

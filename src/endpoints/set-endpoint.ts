@@ -18,7 +18,7 @@ const schema = operation({
   tags: ['Endpoint'],
   summary: 'Set the URL of your endpoint',
   description:
-    'Stores a candidate for the URL of your endpoint, with a signing secret of its own. Nothing is sent to it yet: configure your receiver with the secret, then call certify-endpoint. Until it has passed, webhooks go to the current URL. A candidate takes the place of an earlier one. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the same secret.',
+    'Stores a candidate for the URL of your endpoint, with a signing secret of its own. Nothing is sent to it yet: configure your receiver with the secret, then call certify-endpoint. Until it has passed, webhooks go to the current URL. It replaces an earlier candidate. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the same secret.',
   ...keyedOperation,
   body: strictBody(
     {

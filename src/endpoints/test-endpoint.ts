@@ -22,7 +22,7 @@ const schema = operation({
   tags: ['Endpoint'],
   summary: 'Send a test request to your endpoint',
   description:
-    'Sends one signed request of type `endpoint.ping` to your endpoint, even while it is paused, and returns how it responded. It is not an event: it appears in no history and is not retried. Called while one is under way, it returns the response to that one.',
+    'Sends one signed request of type `endpoint.ping` to your endpoint, even while it is paused, and returns how it responded. It is not an event: it appears in no history and is not retried. While a test request is in progress, another call returns the response to that request.',
   ...emptyBody,
   response: z.object({ success, data: testRequest }),
   responseDescription: 'How your endpoint responded.',

@@ -16,7 +16,7 @@ const tags = [
   },
   {
     name: 'Deliveries',
-    description: 'See which webhooks were sent and how it went, send one again, or poll for events instead.',
+    description: 'See your webhooks and their attempts, resend one, or poll for events instead.',
   },
   {
     name: 'Sandbox',
@@ -92,19 +92,19 @@ export async function describeApi(
   })
 }
 
-/** All schemas that have an id, by their ids. A schema of a response has no defaults, so input says what both hold. */
+/** All schemas that have an id, by their ids. Responses have no defaults, so the input form describes both. */
 function namedSchemas(): Record<string, object> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, {
     io: 'input',
     unrepresentable: 'any',
     uri: refTo,
     override: ({ jsonSchema }) => {
-      // descriptions say it, and generated clients would take such fields for required
+      // descriptions name defaults, and generated clients would treat such fields as required
       delete jsonSchema.default
-      // in TypeScript, a type for further fields would have to be that of the named ones, too
+      // in TypeScript, a type for further fields would have to fit the named ones, too
       if (typeof jsonSchema.additionalProperties === 'object' && jsonSchema.properties)
         jsonSchema.additionalProperties = true
-      // the bounds of all integers say nothing
+      // the bounds of every integer say nothing
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
     },
@@ -115,9 +115,9 @@ function namedSchemas(): Record<string, object> {
   return Object.fromEntries(named.toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/** Nothing is loaded from Scalar, nor sent there: fonts, statistics, and what needs their servers. */
 const icon = readFileSync(new URL('../console/browser/icon.svg', import.meta.url), 'utf8')
 
+/** Nothing is loaded from Scalar’s servers, and nothing is sent there. */
 const configuration = {
   url: '/v1/openapi.json',
   pageTitle: 'Partner Referral Service: API reference',

@@ -16,7 +16,7 @@ const codes = Object.keys(errorCatalogue) as ErrorCode[]
 const code = openEnum(
   'ErrorCode',
   codes,
-  `Which error it is. New ones may be added: go by the HTTP status then.\n\n${codes
+  `Which error it is. New ones may be added: decide by the HTTP status then.\n\n${codes
     .map((each) => `- \`${each}\` (${errorCatalogue[each].status})`)
     .join('\n')}`,
 )
@@ -29,7 +29,7 @@ const fieldProblem = z
     problem: z
       .string()
       .describe(
-        'For people: what the field must be. It repeats nothing that you sent but a character that is not allowed.',
+        'For people: what the field must be. It repeats nothing that you sent except a character that is not allowed.',
       ),
   })
   .meta({ id: 'FieldProblem', description: 'A field of the request that is wrong.' })
@@ -42,12 +42,14 @@ z.object({
     fields: z
       .array(fieldProblem)
       .optional()
-      .describe('Of `INVALID_PAYLOAD`: the fields that are wrong. Empty if, say, the body is no JSON.'),
+      .describe(
+        'With `INVALID_PAYLOAD` only: the wrong fields. Empty if, for example, the body is not JSON.',
+      ),
     next: z
       .string()
       .optional()
-      .describe('Of list-events, when it cannot go on from `after`: the cursor to send instead.'),
-    lead_id: z.int().optional().describe('Of a 409 or a 422 about a lead: that lead.'),
+      .describe('From list-events only, if it cannot continue from `after`: the cursor to send instead.'),
+    lead_id: z.int().optional().describe('The lead that a 409 or a 422 is about.'),
   }),
 }).meta({ id: 'Failure', description: 'The body of every error response.' })
 
@@ -66,7 +68,7 @@ export const commonHeaders = {
     example: 30,
   },
   'Idempotent-Replayed': {
-    description: 'Only `true`, if this is the response to an earlier request with the same key.',
+    description: '`true` if this is the response to an earlier request with the same key; otherwise absent.',
     required: false,
     schema: { type: 'string', const: 'true' },
   },

@@ -8,7 +8,7 @@ const schema = operation({
   operationId: 'ping',
   tags: ['Service'],
   summary: 'Check that the service is online',
-  description: 'No key is required. If you send one, it is checked, so you can use this endpoint to test it.',
+  description: 'Needs no key. If you send one, it is checked, so this call also tests a key.',
   security: [{}, { serviceKey: [] }],
   response: messageResponse.extend({ environment: environmentField, time: timestamp }),
   responseDescription: 'The service is online.',

@@ -18,7 +18,7 @@ export const EXAMPLE_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
 
 /** Fields that several responses and webhooks have, with what the reference says of each. */
 
-export const success = z.literal(true).describe('`true` in every response but those of errors.')
+export const success = z.literal(true).describe('`true` in every response except errors.')
 export const message = z.string().describe('For people. Do not parse it: it may change.')
 
 export const ofLead = id.describe('The lead: its `lead_id` in requests.')
@@ -90,7 +90,7 @@ export const closeReason = openEnum(
 
 /** Of the field that says when a lead was closed. */
 export const whatClosed =
-  '30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: list-events has it, get-events does not.'
+  '30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is not a milestone: list-events has it, get-events does not.'
 
 export const environment = z.enum(environments).meta({ id: 'Environment' })
 

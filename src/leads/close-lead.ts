@@ -23,7 +23,7 @@ const schema = operation({
   tags: ['Leads'],
   summary: 'Close a lead',
   description:
-    'Closes a lead for good, for example because the borrower withdrew. What has happened by then is recorded; then no more milestones are recorded, and no more score updates are made. Open webhooks are still sent. get-lead and list-leads show when. A repeat changes nothing, and returns when and why the lead was closed. After a 503 the lead may still be closed: send the request again.',
+    'Closes a lead for good, for example because the borrower withdrew. Milestones that have arrived are recorded first; then no more are recorded, and no more score updates are made. Open webhooks are still sent. get-lead and list-leads show when. A repeat changes nothing, and returns when and why the lead was closed. After a 503 the lead may still be closed: send the request again.',
   parameters: [idempotencyParameter('unique to each request', 'close-LOAN-2026-118')],
   body: strictBody(
     {

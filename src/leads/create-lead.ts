@@ -63,12 +63,12 @@ const schema = operation({
       .max(MOST_IGNORED)
       .optional()
       .describe(
-        `Names of fields in your request that create-lead does not know, at most ${MOST_IGNORED}: what they hold is not stored. Absent if there are none.`,
+        `Names of fields in your request that create-lead does not know, at most ${MOST_IGNORED}: their values are not stored. Absent if there are none.`,
       ),
     duplicate_of: id
       .optional()
       .describe(
-        'An open lead of yours that has the same `partner_lead_id` or the same email address, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with close-lead. Absent if there is none, and of two requests at the same moment.',
+        'An open lead of yours that has the same `partner_lead_id` or the same email address, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with close-lead. Absent if there is none, or if both requests came at the same moment.',
       ),
   }),
   responseHeaders: ['Idempotent-Replayed'],

@@ -13,7 +13,7 @@ const schema = operation({
   tags: ['Leads'],
   summary: 'List a lead’s events',
   description:
-    'Returns the complete history of one lead, oldest first, including events that are not sent as webhooks. list-events returns the events of all your leads, with the `event_id` by which a webhook and its deliveries are found.',
+    'Returns the complete history of one lead, oldest first, including events that are not sent as webhooks. list-events returns the events of all your leads, each with the `event_id` of its webhook and delivery.',
   body: leadBody,
   bodyExamples: { lead: { lead_id: 1042 } },
   response: z.object({

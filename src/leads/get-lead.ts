@@ -55,7 +55,7 @@ const closing = z
   })
   .meta({
     id: 'LeadClosing',
-    description: 'Of a lead that is closed; otherwise absent.',
+    description: 'Present if the lead is closed.',
   })
 
 const schema = operation({

@@ -35,7 +35,7 @@ const body = strictBody({
   after: feedCursor
     .nullish()
     .describe(
-      'The `next` of the previous response; without it or with `null`, from the first event on. `now` skips all events that there are.',
+      'The `next` of the previous response; without it or with `null`, from the first event on. `now` skips all past events.',
     ),
   limit: pageLimit,
   wait: integer(0, MOST_SECONDS)
@@ -71,7 +71,7 @@ const schema = operation({
   tags: ['Deliveries'],
   summary: 'Poll for events of all leads',
   description:
-    'Returns the events of all your leads in the order in which they were committed; get-events returns those of one lead. `lead.closed` says that a lead was closed: it is no milestone, is sent as no webhook, and has no `sequence`. Send `next` as `after` in the following request: no event is left out or repeated. Store `next` only after you have processed the page, or each event’s `cursor` after the event. With `wait`, the response comes as soon as there are events.',
+    'Returns the events of all your leads in the order in which they were committed; get-events returns those of one lead. `lead.closed` says that a lead was closed: it is not a milestone, is not sent as a webhook, and has no `sequence`. Send `next` as `after` in the following request: no event is skipped or repeated. Store `next` only after you have processed the page, or each event’s `cursor` after the event. With `wait`, the response comes as soon as there are events.',
   body,
   bodyExamples: {
     'from the beginning': {},
@@ -80,9 +80,9 @@ const schema = operation({
   },
   response: z.object({
     success,
-    data: z.array(feedEvent).describe('In commit order; the events of one lead in theirs.'),
+    data: z.array(feedEvent).describe('In commit order; those of one lead in the order of its history.'),
     next: z.string().describe('Send it as `after` in the next request.'),
-    has_more: z.boolean().describe('Whether there are more events already: ask again at once.'),
+    has_more: z.boolean().describe('Whether there are more events now: ask again at once.'),
   }),
   responseDescription: 'A page of events.',
   responseExamples: {

@@ -60,8 +60,7 @@ const calls = [
   {
     type: CERTIFICATION_TYPE,
     id: 'EndpointCertification',
-    description:
-      'A request of a certification. It is not an event. Those that must be refused are not signed correctly.',
+    description: 'A request of a certification. It is not an event. Your endpoint must refuse three of them.',
   },
 ]
 const ofCalls = calls.map(({ type, id }) => ({

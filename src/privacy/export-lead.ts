@@ -36,7 +36,7 @@ const HOLD = 'Since when the data is kept whoever asks to erase it, and why.'
 
 /** An export is read by people: what is in a part may grow. */
 export const exportedLeadSchema = z
-  .object({ about: stringMap.describe('What each of the other parts is.'), exported_at: timestamp })
+  .object({ about: stringMap.describe('What each other part contains.'), exported_at: timestamp })
   .catchall(z.unknown())
   .meta({ id: 'ExportedLead' })
 
@@ -54,7 +54,7 @@ const schema = operation({
   tags: ['Leads'],
   summary: 'Export all data of a lead',
   description:
-    'Returns everything that is kept of a borrower, as of one moment, for example to answer the borrower’s own request. Exports are made one at a time.',
+    'Returns everything that we keep about a borrower, as of one moment, for example to answer the borrower’s own request. Exports are made one at a time.',
   body: strictBody({ lead_id: ownLeadId }, 'lead_id is required'),
   bodyExamples: { lead: { lead_id: 1042 } },
   response: z.object({ success, data: exportedLeadSchema }),

@@ -94,7 +94,7 @@ const schema = operation({
   operationId: 'advanceClock',
   tags: ['Sandbox'],
   summary: 'Advance a lead’s clock',
-  description: `Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds as 409 \`CLOCK_MOVING\`: the rest continues on its own, get-clock shows where it is, and the same request within a minute waits for it. A clock can be at most ${MOST_YEARS} years ahead, and ${MOST_ADVANCES} of your requests can move clocks at a time. If nothing of the kind that \`to\` names is due, the clock stays where it is.`,
+  description: `Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds as 409 \`CLOCK_MOVING\`: the rest continues on its own, get-clock shows where it is, and the same request within a minute waits for it. A clock can be at most ${MOST_YEARS} years ahead, and ${MOST_ADVANCES} of your requests can move clocks at a time. If nothing that \`to\` names is due, the clock does not move.`,
   body,
   bodyExamples: {
     'a year': { lead_id: 1042, days: 365 },

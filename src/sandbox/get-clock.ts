@@ -23,7 +23,7 @@ export const standing = {
   lead_id: ofLead,
   now: timestamp.describe('The lead’s time.'),
   status: leadStatus,
-  next: dueView.nullable().describe('What is due next on the lead’s clock; `null` for nothing.'),
+  next: dueView.nullable().describe('What is due next on the lead’s clock; `null` if nothing is.'),
 }
 
 const timeOf = (ms: number) => formatTimestamp(new Date(ms))

@@ -23,7 +23,7 @@ const listSchema = operation({
   tags: ['Sandbox'],
   summary: 'List the scenarios',
   description:
-    'Returns the journeys that run-scenario plays. A create-lead whose email address ends with `+<scenario>@example.com` plays one, too, without any other call.',
+    'Returns the journeys that run-scenario plays. A lead that is created with an email address ending with `+<scenario>@example.com` plays one, too.',
   response: z.object({
     success,
     data: z.array(
@@ -55,7 +55,7 @@ const schema = operation({
   operationId: 'runScenario',
   tags: ['Sandbox'],
   summary: 'Play a whole journey',
-  description: `Plays a scenario with a lead, or with a new one if you name none. Its milestones are recorded and sent as in production, on the lead’s own clock, which moves as far as the scenario takes. \`GET /v1/sandbox/scenarios\` lists the scenarios. What a lead has already does not happen again. The response comes when the scenario is over, or after ten seconds: the rest continues on its own. ${MOST_ADVANCES} of your requests can move clocks at a time.`,
+  description: `Plays a scenario with a lead, or with a new one if you name none. Its milestones are recorded and sent as in production, on the lead’s own clock, which moves as far as the scenario takes. \`GET /v1/sandbox/scenarios\` lists the scenarios. Milestones that the lead already has are not repeated. The response comes when the scenario is over, or after ten seconds: the rest continues on its own. ${MOST_ADVANCES} of your requests can move clocks at a time.`,
   body: strictBody(
     {
       scenario: scenarioName,
@@ -73,7 +73,7 @@ const schema = operation({
         state: z
           .enum(['done', 'running', 'stopped', 'closed'])
           .describe(
-            '`running`: it continues on its own. `stopped`: it goes no further, because your endpoint refuses webhooks for so long that production would pause it, because the lead’s clock can run no further ahead, or because the lead has as many events as it can. `closed`: the lead was closed on the way, or our staff ended the scenario.',
+            '`running`: it continues on its own. `stopped`: your endpoint has refused webhooks for so long that production would pause it, the lead’s clock is 20 years ahead, or the lead has 1,000 events. `closed`: the lead was closed on the way, or our staff ended the scenario.',
           ),
       })
       .meta({ id: 'ScenarioRun' }),

@@ -17,7 +17,7 @@ const schema = operation({
     times: integer(1, 1000)
       .nullable()
       .default(null)
-      .describe('For how many webhooks, after which it answers 200 at once. `null`, the default: for all.'),
+      .describe('How many webhooks get this answer before it is 200 again. `null`, the default: all.'),
     delay_ms: integer(0, 20_000)
       .default(0)
       .describe(

@@ -97,7 +97,7 @@ const schema = operation({
   operationId: 'simulateEvent',
   tags: ['Sandbox'],
   summary: 'Simulate milestones',
-  description: `Makes milestones of a lead happen now, on the lead’s clock. They are recorded and sent as in production. Send \`event_name\` for one, or \`events\` for up to ${MOST_SIMULATED} in their order. \`lead_received\` cannot be simulated: create-lead makes it happen. A milestone that happens only once and is there already is not recorded again. After a 503 the milestones may still be recorded; a repeat with the same \`Idempotency-Key\` records none of them twice.`,
+  description: `Makes milestones of a lead happen now, on the lead’s clock. They are recorded and sent as in production. Send \`event_name\` for one, or \`events\` for up to ${MOST_SIMULATED} in their order. \`lead_received\` cannot be simulated: create-lead records it. A milestone that happens only once is not recorded again if the lead has it. After a 503 the milestones may still be recorded; a repeat with the same \`Idempotency-Key\` records none of them twice.`,
   parameters: [
     idempotencyParameter('unique to each request: with other milestones, it is another request', 'test-17'),
   ],

@@ -18,9 +18,9 @@ import { sinkPath, USUAL } from './sink.ts'
 const schema = operation({
   operationId: 'useSink',
   tags: ['Sandbox'],
-  summary: 'Receive webhooks at a sink of ours',
+  summary: 'Receive webhooks at our sink',
   description:
-    'Gives you a test endpoint of ours, if you have no public address. It verifies what arrives, and keeps the last 100 webhooks for get-sink. set-sink decides how it answers. Your webhooks go there at once. Calling it again has the sink answer 200 again; a pause by our staff is ended by our staff.',
+    'Makes our sink your endpoint, for example if you have no public address. It verifies what arrives, and keeps the last 100 webhooks for get-sink. set-sink decides how it answers. Your webhooks go there at once. Calling it again makes the sink answer 200 again. Only our staff can end a pause by our staff.',
   body: strictBody({}).describe('Empty.'),
   bodyExamples: { nothing: {} },
   response: z.object({ success, data: endpointView }),

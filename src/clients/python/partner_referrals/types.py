@@ -26,7 +26,7 @@ class AdvanceClockRequest(TypedDict):
 
 class AdvanceClockResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: ClockAdvance
 
 
@@ -49,9 +49,9 @@ class Attempt(TypedDict):
     request_headers: SignatureHeaders | None
     """The headers that were sent for your signature check; `None` while the attempt is in progress, and if we were interrupted."""
     response_headers: StringMap | None
-    """What your endpoint answered, up to 2 KB and without headers that may hold credentials. `None` if it did not respond, and once it is deleted: after 30 days by default."""
+    """The headers of the response, up to 2 KB, without those that may hold credentials. `None` if it did not respond, and once it is deleted: after 30 days by default."""
     response_body: NotRequired[str | None]
-    """The first 4 KB of it, as text, if the request has `event_id`. A longer one ends with `… (cut)`."""
+    """The first 4 KB of the response’s body, as text, if the request has `event_id`. A longer one ends with `… (cut)`."""
 
 AttemptTrigger: TypeAlias = 'Literal["scheduled", "resend", "replay", "probe"]'
 """Why it was made. `scheduled`: by the retry schedule. `resend`: you asked for it. `replay`: our staff did. `probe`: to test whether a paused endpoint works again."""
@@ -79,9 +79,9 @@ class CertificationCheck(TypedDict):
     check: Literal["valid", "repeated", "unknown_type", "forged_signature", "old_timestamp", "changed_body"]
     """Which check it is."""
     result: Literal["passed", "failed", "not_judged"]
-    """`not_judged`: the response says nothing about the check, such as a 404, or none came. A certification passes when all checks have passed."""
+    """`not_judged`: the response says nothing about the check, such as a 404, or there was none. A certification passes when all checks have passed."""
     received: str
-    """For people: what it responded."""
+    """For people: what your endpoint responded."""
     duration_ms: int
     """How long the response took."""
     hint: str | None
@@ -95,7 +95,7 @@ class CertifyEndpointRequest(TypedDict):
 
 class CertifyEndpointResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: Endpoint
 
 
@@ -106,7 +106,7 @@ class Clock(TypedDict):
     """The lead’s time."""
     status: LeadStatus
     next: Due | None
-    """What is due next on the lead’s clock; `None` for nothing."""
+    """What is due next on the lead’s clock; `None` if nothing is."""
     offset_seconds: int
     """How far the clock was advanced; 0 if it never was."""
     moving: bool
@@ -120,7 +120,7 @@ class ClockAdvance(TypedDict):
     """The lead’s time."""
     status: LeadStatus
     next: Due | None
-    """What is due next on the lead’s clock; `None` for nothing."""
+    """What is due next on the lead’s clock; `None` if nothing is."""
     happened: list[Happened]
     """What happened on the way, in the lead’s time."""
     stopped: NotRequired[Literal["endpoint_would_pause", "twenty_years_ahead"]]
@@ -136,7 +136,7 @@ class CloseLeadRequest(TypedDict):
 
 class CloseLeadResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: Closing
 
 CloseReason: TypeAlias = 'Literal["withdrew", "unreachable", "ineligible", "financed_elsewhere", "duplicate", "mistake", "other", "mortgage_ready", "canceled", "erased"] | str'
@@ -173,7 +173,7 @@ class CreateLeadRequest(TypedDict):
 
 class CreateLeadResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     message: str
     """For people. Do not parse it: it may change."""
     lead_id: int
@@ -181,9 +181,9 @@ class CreateLeadResponse(TypedDict):
     partner_lead_id: NotRequired[str]
     """As you sent it; absent if you did not."""
     ignored_fields: NotRequired[list[str]]
-    """Names of fields in your request that create-lead does not know, at most 20: what they hold is not stored. Absent if there are none."""
+    """Names of fields in your request that create-lead does not know, at most 20: their values are not stored. Absent if there are none."""
     duplicate_of: NotRequired[int]
-    """An open lead of yours that has the same `partner_lead_id` or the same email address, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with close-lead. Absent if there is none, and of two requests at the same moment."""
+    """An open lead of yours that has the same `partner_lead_id` or the same email address, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with close-lead. Absent if there is none, or if both requests came at the same moment."""
 
 
 class Delivery(TypedDict):
@@ -205,7 +205,7 @@ class Delivery(TypedDict):
     """The lead’s first open webhook, if this one is sent after it."""
     settled_at: Timestamp | None
     fault: str | None
-    """Why it cannot be sent at the moment, if that is a fault on our side: it is sent once we have mended that."""
+    """Why it cannot be sent now, if the error is on our side: it is sent once we have fixed that."""
     body: str
     """The body of the webhook: the bytes that every attempt signs and sends."""
     attempts: list[Attempt]
@@ -229,26 +229,26 @@ class Endpoint(TypedDict):
     reason: str
     """For people."""
     since: Timestamp
-    """Since when `health` is what it is."""
+    """Since when `health` has had this value."""
     open_deliveries: int
     """Webhooks that are neither delivered, given up nor canceled."""
     last_success_at: Timestamp | None
     """When your endpoint last accepted a webhook."""
     last_error: EndpointError | None
-    """The latest attempt that failed. It and `last_success_at` are about your latest 1,000 attempts, as far as they called the current URL; `None` if there is none."""
+    """The latest attempt that failed. It and `last_success_at` come from those of your latest 1,000 attempts that called the current URL; `None` if there is none."""
     next_attempt_at: Timestamp | None
-    """When the next open webhook is due; `None` if none is open and not being attempted now, or while your endpoint is paused."""
+    """When the next open webhook is due; `None` if no webhook waits, or while your endpoint is paused."""
     next_probe_at: Timestamp | None
     """When the service tries the endpoint again, if it paused it; otherwise `None`."""
     candidate: EndpointCandidate | None
-    """The URL that is to take the place of `url`; `None` if there is none."""
+    """The URL that replaces `url` once it is certified; `None` if there is none."""
     certification: Certification | None
-    """The latest certification; `None` if none was requested, or the URL that it is about has been replaced."""
+    """The latest certification; `None` if none was requested, or its URL was replaced."""
 
 
 class EndpointCandidate(TypedDict):
     url: str
-    """The URL that set-endpoint got."""
+    """The URL that you set."""
     requested_at: Timestamp
 
 
@@ -291,28 +291,28 @@ class EndpointPingData(TypedDict):
 
 
 class EndpointWithSecret(TypedDict):
-    """The endpoint, with the secret that was just made."""
+    """The endpoint with its new secret."""
     url: str | None
     """`None` if none is registered."""
     health: EndpointHealth
     reason: str
     """For people."""
     since: Timestamp
-    """Since when `health` is what it is."""
+    """Since when `health` has had this value."""
     open_deliveries: int
     """Webhooks that are neither delivered, given up nor canceled."""
     last_success_at: Timestamp | None
     """When your endpoint last accepted a webhook."""
     last_error: EndpointError | None
-    """The latest attempt that failed. It and `last_success_at` are about your latest 1,000 attempts, as far as they called the current URL; `None` if there is none."""
+    """The latest attempt that failed. It and `last_success_at` come from those of your latest 1,000 attempts that called the current URL; `None` if there is none."""
     next_attempt_at: Timestamp | None
-    """When the next open webhook is due; `None` if none is open and not being attempted now, or while your endpoint is paused."""
+    """When the next open webhook is due; `None` if no webhook waits, or while your endpoint is paused."""
     next_probe_at: Timestamp | None
     """When the service tries the endpoint again, if it paused it; otherwise `None`."""
     candidate: EndpointCandidate | None
-    """The URL that is to take the place of `url`; `None` if there is none."""
+    """The URL that replaces `url` once it is certified; `None` if there is none."""
     certification: Certification | None
-    """The latest certification; `None` if none was requested, or the URL that it is about has been replaced."""
+    """The latest certification; `None` if none was requested, or its URL was replaced."""
     secret: str
     """The new signing secret. Store it now: it is not shown again."""
 
@@ -328,7 +328,7 @@ class EraseLeadRequest(TypedDict):
 
 class EraseLeadResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: Erasure
 
 
@@ -338,7 +338,7 @@ class Erasure(TypedDict):
     erased_at: Timestamp
 
 ErrorCode: TypeAlias = 'Literal["INVALID_PAYLOAD", "AUTH_FAILED", "HTTPS_REQUIRED", "NOT_FOUND", "METHOD_NOT_ALLOWED", "NO_ENDPOINT", "NO_CANDIDATE", "PAUSED_BY_STAFF", "SECRET_REPLACED", "LEAD_CLOSED", "LEAD_HELD", "LEAD_FULL", "CLOCK_MOVING", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "IDEMPOTENCY_CONFLICT", "RATE_LIMITED", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE"] | str'
-"""Which error it is. New ones may be added: go by the HTTP status then.
+"""Which error it is. New ones may be added: decide by the HTTP status then.
 
 - `INVALID_PAYLOAD` (400)
 - `AUTH_FAILED` (401)
@@ -390,13 +390,13 @@ class ExportLeadRequest(TypedDict):
 
 class ExportLeadResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: ExportedLead
 
 
 class ExportedLead(TypedDict):
     about: StringMap
-    """What each of the other parts is."""
+    """What each other part contains."""
     exported_at: Timestamp
 
 
@@ -413,7 +413,7 @@ class FieldProblem(TypedDict):
     field: str
     """Its path as you sent it, such as `event_payload.experian_gain`, or the name of a header."""
     problem: str
-    """For people: what the field must be. It repeats nothing that you sent but a character that is not allowed."""
+    """For people: what the field must be. It repeats nothing that you sent except a character that is not allowed."""
 
 
 class GetClockRequest(TypedDict):
@@ -423,7 +423,7 @@ class GetClockRequest(TypedDict):
 
 class GetClockResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: Clock
 
 
@@ -443,7 +443,7 @@ class GetDeliveriesRequest(TypedDict):
 
 class GetDeliveriesResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: list[Delivery]
     """Newest first."""
     next: str | None
@@ -457,7 +457,7 @@ class GetEndpointRequest(TypedDict):
 
 class GetEndpointResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: Endpoint
 
 
@@ -468,7 +468,7 @@ class GetEventsRequest(TypedDict):
 
 class GetEventsResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: list[Event]
     """The complete history, oldest first."""
 
@@ -480,7 +480,7 @@ class GetLeadRequest(TypedDict):
 
 class GetLeadResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: Lead
     closing: NotRequired[LeadClosing]
 
@@ -492,7 +492,7 @@ class GetSinkRequest(TypedDict):
 
 class GetSinkResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: Sink
 
 Happened: TypeAlias = 'HappenedEvent | HappenedWebhook | HappenedEnd'
@@ -589,9 +589,9 @@ class LeadClosedPayload(TypedDict):
 
 
 class LeadClosing(TypedDict):
-    """Of a lead that is closed; otherwise absent."""
+    """Present if the lead is closed."""
     at: Timestamp
-    """When the lead was closed: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: list-events has it, get-events does not."""
+    """When the lead was closed: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is not a milestone: list-events has it, get-events does not."""
     reason: CloseReason
 
 
@@ -667,7 +667,7 @@ class LeadSummary(TypedDict):
     closed: bool
     """Whether the lead is closed: no more milestones are recorded."""
     closed_at: Timestamp | None
-    """When the lead was closed: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: list-events has it, get-events does not. `None` while the lead is open."""
+    """When the lead was closed: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is not a milestone: list-events has it, get-events does not. `None` while the lead is open."""
     delivery: Literal["ok", "failing", "held"]
     """Whether its webhooks are sent: `failing` if the first open one fails, `held` while your endpoint is paused."""
     open_deliveries: int
@@ -679,7 +679,7 @@ class LeadSummary(TypedDict):
 class ListEventsRequest(TypedDict):
     """All fields are optional."""
     after: NotRequired[str | None]
-    """The `next` of the previous response; without it or with `None`, from the first event on. `now` skips all events that there are."""
+    """The `next` of the previous response; without it or with `None`, from the first event on. `now` skips all past events."""
     limit: NotRequired[int]
     """Maximum number of results; 50 by default."""
     wait: NotRequired[int]
@@ -690,13 +690,13 @@ class ListEventsRequest(TypedDict):
 
 class ListEventsResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: list[FeedEvent]
-    """In commit order; the events of one lead in theirs."""
+    """In commit order; those of one lead in the order of its history."""
     next: str
     """Send it as `after` in the next request."""
     has_more: bool
-    """Whether there are more events already: ask again at once."""
+    """Whether there are more events now: ask again at once."""
 
 
 class ListLeadsRequest(TypedDict):
@@ -719,7 +719,7 @@ class ListLeadsRequest(TypedDict):
 
 class ListLeadsResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: list[LeadSummary]
     """Newest first."""
     next: int | None
@@ -728,7 +728,7 @@ class ListLeadsResponse(TypedDict):
 
 class ListScenariosResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: list[Scenario]
 
 
@@ -833,13 +833,13 @@ class PauseEndpointRequest(TypedDict):
 
 class PauseEndpointResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: Endpoint
 
 
 class PingResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     message: str
     """For people. Do not parse it: it may change."""
     environment: Environment
@@ -853,7 +853,7 @@ class ResendWebhookRequest(TypedDict):
 
 class ResendWebhookResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     message: str
     """For people. Do not parse it: it may change."""
 
@@ -865,7 +865,7 @@ class ResumeEndpointRequest(TypedDict):
 
 class ResumeEndpointResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: Endpoint
 
 
@@ -876,7 +876,7 @@ class RotateEndpointSecretRequest(TypedDict):
 
 class RotateEndpointSecretResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: EndpointWithSecret
 
 
@@ -888,7 +888,7 @@ class RunScenarioRequest(TypedDict):
 
 class RunScenarioResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: ScenarioRun
 
 
@@ -907,10 +907,10 @@ class ScenarioRun(TypedDict):
     """The lead’s time."""
     status: LeadStatus
     next: Due | None
-    """What is due next on the lead’s clock; `None` for nothing."""
+    """What is due next on the lead’s clock; `None` if nothing is."""
     scenario: ScenarioName
     state: Literal["done", "running", "stopped", "closed"]
-    """`running`: it continues on its own. `stopped`: it goes no further, because your endpoint refuses webhooks for so long that production would pause it, because the lead’s clock can run no further ahead, or because the lead has as many events as it can. `closed`: the lead was closed on the way, or our staff ended the scenario."""
+    """`running`: it continues on its own. `stopped`: your endpoint has refused webhooks for so long that production would pause it, the lead’s clock is 20 years ahead, or the lead has 1,000 events. `closed`: the lead was closed on the way, or our staff ended the scenario."""
 
 
 class ScoreGains(TypedDict):
@@ -985,7 +985,7 @@ class SetEndpointRequest(TypedDict):
 
 class SetEndpointResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: EndpointWithSecret
 
 
@@ -993,14 +993,14 @@ class SetSinkRequest(TypedDict):
     status: NotRequired[int]
     """The HTTP status that it answers with; 200 by default."""
     times: NotRequired[int | None]
-    """For how many webhooks, after which it answers 200 at once. `None`, the default: for all."""
+    """How many webhooks get this answer before it is 200 again. `None`, the default: all."""
     delay_ms: NotRequired[int]
     """How long it waits before it answers; 0 by default. Our time limit for an attempt is 15 seconds."""
 
 
 class SetSinkResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     message: str
     """For people. Do not parse it: it may change."""
 
@@ -1019,7 +1019,7 @@ class SimulateEventRequest(TypedDict):
 
 class SimulateEventResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: Simulation
 
 
@@ -1045,7 +1045,7 @@ class Simulation(TypedDict):
     """The lead’s time."""
     status: LeadStatus
     next: Due | None
-    """What is due next on the lead’s clock; `None` for nothing."""
+    """What is due next on the lead’s clock; `None` if nothing is."""
     events: list[SimulatedEvent]
     """In the order of the request."""
 
@@ -1090,7 +1090,7 @@ class TestEndpointRequest(TypedDict):
 
 class TestEndpointResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: TestRequest
 
 
@@ -1129,7 +1129,7 @@ class UpdatePartnerInfoRequest(TypedDict):
 
 class UpdatePartnerInfoResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     message: str
     """For people. Do not parse it: it may change."""
 
@@ -1141,7 +1141,7 @@ class UseSinkRequest(TypedDict):
 
 class UseSinkResponse(TypedDict):
     success: Literal[True]
-    """`True` in every response but those of errors."""
+    """`True` in every response except errors."""
     data: Endpoint
 
 WebhookEvent: TypeAlias = 'LeadReceivedWebhook | ScoreUpdateWebhook | MilestoneWebhook | EndpointPing | EndpointCertification | OtherWebhook'

@@ -41,7 +41,7 @@ export interface AdvanceClockRequest {
 
 export interface AdvanceClockResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   data: ClockAdvance
@@ -82,11 +82,11 @@ export interface Attempt {
    */
   request_headers: SignatureHeaders | null
   /**
-   * What your endpoint answered, up to 2 KB and without headers that may hold credentials. `null` if it did not respond, and once it is deleted: after 30 days by default.
+   * The headers of the response, up to 2 KB, without those that may hold credentials. `null` if it did not respond, and once it is deleted: after 30 days by default.
    */
   response_headers: StringMap | null
   /**
-   * The first 4 KB of it, as text, if the request has `event_id`. A longer one ends with `… (cut)`.
+   * The first 4 KB of the response’s body, as text, if the request has `event_id`. A longer one ends with `… (cut)`.
    */
   response_body?: string | null
 }
@@ -130,11 +130,11 @@ export interface CertificationCheck {
    */
   check: 'valid' | 'repeated' | 'unknown_type' | 'forged_signature' | 'old_timestamp' | 'changed_body'
   /**
-   * `not_judged`: the response says nothing about the check, such as a 404, or none came. A certification passes when all checks have passed.
+   * `not_judged`: the response says nothing about the check, such as a 404, or there was none. A certification passes when all checks have passed.
    */
   result: 'passed' | 'failed' | 'not_judged'
   /**
-   * For people: what it responded.
+   * For people: what your endpoint responded.
    */
   received: string
   /**
@@ -156,7 +156,7 @@ export interface CertifyEndpointRequest {
 
 export interface CertifyEndpointResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   data: Endpoint
@@ -173,7 +173,7 @@ export interface Clock {
   now: Timestamp
   status: LeadStatus
   /**
-   * What is due next on the lead’s clock; `null` for nothing.
+   * What is due next on the lead’s clock; `null` if nothing is.
    */
   next: Due | null
   /**
@@ -197,7 +197,7 @@ export interface ClockAdvance {
   now: Timestamp
   status: LeadStatus
   /**
-   * What is due next on the lead’s clock; `null` for nothing.
+   * What is due next on the lead’s clock; `null` if nothing is.
    */
   next: Due | null
   /**
@@ -223,7 +223,7 @@ export interface CloseLeadRequest {
 
 export interface CloseLeadResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   data: Closing
@@ -299,7 +299,7 @@ export interface CreateLeadRequest {
 
 export interface CreateLeadResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   /**
@@ -315,13 +315,13 @@ export interface CreateLeadResponse {
    */
   partner_lead_id?: string
   /**
-   * Names of fields in your request that create-lead does not know, at most 20: what they hold is not stored. Absent if there are none.
+   * Names of fields in your request that create-lead does not know, at most 20: their values are not stored. Absent if there are none.
    *
    * @maxItems 20
    */
   ignored_fields?: string[]
   /**
-   * An open lead of yours that has the same `partner_lead_id` or the same email address, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with close-lead. Absent if there is none, and of two requests at the same moment.
+   * An open lead of yours that has the same `partner_lead_id` or the same email address, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with close-lead. Absent if there is none, or if both requests came at the same moment.
    */
   duplicate_of?: number
 }
@@ -359,7 +359,7 @@ export interface Delivery {
   waits_for: BlockingWebhook | null
   settled_at: Timestamp | null
   /**
-   * Why it cannot be sent at the moment, if that is a fault on our side: it is sent once we have mended that.
+   * Why it cannot be sent now, if the error is on our side: it is sent once we have fixed that.
    */
   fault: string | null
   /**
@@ -399,7 +399,7 @@ export interface Endpoint {
    */
   reason: string
   /**
-   * Since when `health` is what it is.
+   * Since when `health` has had this value.
    */
   since: Timestamp
   /**
@@ -411,11 +411,11 @@ export interface Endpoint {
    */
   last_success_at: Timestamp | null
   /**
-   * The latest attempt that failed. It and `last_success_at` are about your latest 1,000 attempts, as far as they called the current URL; `null` if there is none.
+   * The latest attempt that failed. It and `last_success_at` come from those of your latest 1,000 attempts that called the current URL; `null` if there is none.
    */
   last_error: EndpointError | null
   /**
-   * When the next open webhook is due; `null` if none is open and not being attempted now, or while your endpoint is paused.
+   * When the next open webhook is due; `null` if no webhook waits, or while your endpoint is paused.
    */
   next_attempt_at: Timestamp | null
   /**
@@ -423,18 +423,18 @@ export interface Endpoint {
    */
   next_probe_at: Timestamp | null
   /**
-   * The URL that is to take the place of `url`; `null` if there is none.
+   * The URL that replaces `url` once it is certified; `null` if there is none.
    */
   candidate: EndpointCandidate | null
   /**
-   * The latest certification; `null` if none was requested, or the URL that it is about has been replaced.
+   * The latest certification; `null` if none was requested, or its URL was replaced.
    */
   certification: Certification | null
 }
 
 export interface EndpointCandidate {
   /**
-   * The URL that set-endpoint got.
+   * The URL that you set.
    */
   url: string
   requested_at: Timestamp
@@ -493,7 +493,7 @@ export interface EndpointPingData {
 }
 
 /**
- * The endpoint, with the secret that was just made.
+ * The endpoint with its new secret.
  */
 export interface EndpointWithSecret {
   /**
@@ -506,7 +506,7 @@ export interface EndpointWithSecret {
    */
   reason: string
   /**
-   * Since when `health` is what it is.
+   * Since when `health` has had this value.
    */
   since: Timestamp
   /**
@@ -518,11 +518,11 @@ export interface EndpointWithSecret {
    */
   last_success_at: Timestamp | null
   /**
-   * The latest attempt that failed. It and `last_success_at` are about your latest 1,000 attempts, as far as they called the current URL; `null` if there is none.
+   * The latest attempt that failed. It and `last_success_at` come from those of your latest 1,000 attempts that called the current URL; `null` if there is none.
    */
   last_error: EndpointError | null
   /**
-   * When the next open webhook is due; `null` if none is open and not being attempted now, or while your endpoint is paused.
+   * When the next open webhook is due; `null` if no webhook waits, or while your endpoint is paused.
    */
   next_attempt_at: Timestamp | null
   /**
@@ -530,11 +530,11 @@ export interface EndpointWithSecret {
    */
   next_probe_at: Timestamp | null
   /**
-   * The URL that is to take the place of `url`; `null` if there is none.
+   * The URL that replaces `url` once it is certified; `null` if there is none.
    */
   candidate: EndpointCandidate | null
   /**
-   * The latest certification; `null` if none was requested, or the URL that it is about has been replaced.
+   * The latest certification; `null` if none was requested, or its URL was replaced.
    */
   certification: Certification | null
   /**
@@ -559,7 +559,7 @@ export interface EraseLeadRequest {
 
 export interface EraseLeadResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   data: Erasure
@@ -574,7 +574,7 @@ export interface Erasure {
 }
 
 /**
- * Which error it is. New ones may be added: go by the HTTP status then.
+ * Which error it is. New ones may be added: decide by the HTTP status then.
  *
  * - `INVALID_PAYLOAD` (400)
  * - `AUTH_FAILED` (401)
@@ -664,7 +664,7 @@ export interface ExportLeadRequest {
 
 export interface ExportLeadResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   data: ExportedLead
@@ -672,7 +672,7 @@ export interface ExportLeadResponse {
 
 export interface ExportedLead {
   /**
-   * What each of the other parts is.
+   * What each other part contains.
    */
   about: StringMap
   exported_at: Timestamp
@@ -691,15 +691,15 @@ export interface Failure {
      */
     message: string
     /**
-     * Of `INVALID_PAYLOAD`: the fields that are wrong. Empty if, say, the body is no JSON.
+     * With `INVALID_PAYLOAD` only: the wrong fields. Empty if, for example, the body is not JSON.
      */
     fields?: FieldProblem[]
     /**
-     * Of list-events, when it cannot go on from `after`: the cursor to send instead.
+     * From list-events only, if it cannot continue from `after`: the cursor to send instead.
      */
     next?: string
     /**
-     * Of a 409 or a 422 about a lead: that lead.
+     * The lead that a 409 or a 422 is about.
      */
     lead_id?: number
   }
@@ -717,7 +717,7 @@ export interface FieldProblem {
    */
   field: string
   /**
-   * For people: what the field must be. It repeats nothing that you sent but a character that is not allowed.
+   * For people: what the field must be. It repeats nothing that you sent except a character that is not allowed.
    */
   problem: string
 }
@@ -731,7 +731,7 @@ export interface GetClockRequest {
 
 export interface GetClockResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   data: Clock
@@ -768,7 +768,7 @@ export interface GetDeliveriesRequest {
 
 export interface GetDeliveriesResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   /**
@@ -788,7 +788,7 @@ export interface GetEndpointRequest {}
 
 export interface GetEndpointResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   data: Endpoint
@@ -803,7 +803,7 @@ export interface GetEventsRequest {
 
 export interface GetEventsResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   /**
@@ -821,7 +821,7 @@ export interface GetLeadRequest {
 
 export interface GetLeadResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   data: Lead
@@ -835,7 +835,7 @@ export interface GetSinkRequest {}
 
 export interface GetSinkResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   data: Sink
@@ -999,11 +999,11 @@ export interface LeadClosedPayload {
 }
 
 /**
- * Of a lead that is closed; otherwise absent.
+ * Present if the lead is closed.
  */
 export interface LeadClosing {
   /**
-   * When the lead was closed: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: list-events has it, get-events does not.
+   * When the lead was closed: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is not a milestone: list-events has it, get-events does not.
    */
   at: Timestamp
   reason: CloseReason
@@ -1141,7 +1141,7 @@ export interface LeadSummary {
    */
   closed: boolean
   /**
-   * When the lead was closed: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is no milestone: list-events has it, get-events does not. `null` while the lead is open.
+   * When the lead was closed: 30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is not a milestone: list-events has it, get-events does not. `null` while the lead is open.
    */
   closed_at: Timestamp | null
   /**
@@ -1161,7 +1161,7 @@ export interface LeadSummary {
  */
 export interface ListEventsRequest {
   /**
-   * The `next` of the previous response; without it or with `null`, from the first event on. `now` skips all events that there are.
+   * The `next` of the previous response; without it or with `null`, from the first event on. `now` skips all past events.
    */
   after?: string | null
   /**
@@ -1180,11 +1180,11 @@ export interface ListEventsRequest {
 
 export interface ListEventsResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   /**
-   * In commit order; the events of one lead in theirs.
+   * In commit order; those of one lead in the order of its history.
    */
   data: FeedEvent[]
   /**
@@ -1192,7 +1192,7 @@ export interface ListEventsResponse {
    */
   next: string
   /**
-   * Whether there are more events already: ask again at once.
+   * Whether there are more events now: ask again at once.
    */
   has_more: boolean
 }
@@ -1240,7 +1240,7 @@ export interface ListLeadsRequest {
 
 export interface ListLeadsResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   /**
@@ -1255,7 +1255,7 @@ export interface ListLeadsResponse {
 
 export interface ListScenariosResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   data: Scenario[]
@@ -1437,7 +1437,7 @@ export interface PauseEndpointRequest {}
 
 export interface PauseEndpointResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   data: Endpoint
@@ -1445,7 +1445,7 @@ export interface PauseEndpointResponse {
 
 export interface PingResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   /**
@@ -1465,7 +1465,7 @@ export interface ResendWebhookRequest {
 
 export interface ResendWebhookResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   /**
@@ -1481,7 +1481,7 @@ export interface ResumeEndpointRequest {}
 
 export interface ResumeEndpointResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   data: Endpoint
@@ -1496,7 +1496,7 @@ export interface RotateEndpointSecretRequest {
 
 export interface RotateEndpointSecretResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   data: EndpointWithSecret
@@ -1512,7 +1512,7 @@ export interface RunScenarioRequest {
 
 export interface RunScenarioResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   data: ScenarioRun
@@ -1545,12 +1545,12 @@ export interface ScenarioRun {
   now: Timestamp
   status: LeadStatus
   /**
-   * What is due next on the lead’s clock; `null` for nothing.
+   * What is due next on the lead’s clock; `null` if nothing is.
    */
   next: Due | null
   scenario: ScenarioName
   /**
-   * `running`: it continues on its own. `stopped`: it goes no further, because your endpoint refuses webhooks for so long that production would pause it, because the lead’s clock can run no further ahead, or because the lead has as many events as it can. `closed`: the lead was closed on the way, or our staff ended the scenario.
+   * `running`: it continues on its own. `stopped`: your endpoint has refused webhooks for so long that production would pause it, the lead’s clock is 20 years ahead, or the lead has 1,000 events. `closed`: the lead was closed on the way, or our staff ended the scenario.
    */
   state: 'done' | 'running' | 'stopped' | 'closed'
 }
@@ -1675,7 +1675,7 @@ export interface SetEndpointRequest {
 
 export interface SetEndpointResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   data: EndpointWithSecret
@@ -1687,7 +1687,7 @@ export interface SetSinkRequest {
    */
   status?: number
   /**
-   * For how many webhooks, after which it answers 200 at once. `null`, the default: for all.
+   * How many webhooks get this answer before it is 200 again. `null`, the default: all.
    */
   times?: number | null
   /**
@@ -1698,7 +1698,7 @@ export interface SetSinkRequest {
 
 export interface SetSinkResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   /**
@@ -1743,7 +1743,7 @@ export interface SimulateEventRequest {
 
 export interface SimulateEventResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   data: Simulation
@@ -1790,7 +1790,7 @@ export interface Simulation {
   now: Timestamp
   status: LeadStatus
   /**
-   * What is due next on the lead’s clock; `null` for nothing.
+   * What is due next on the lead’s clock; `null` if nothing is.
    */
   next: Due | null
   /**
@@ -1867,7 +1867,7 @@ export interface TestEndpointRequest {}
 
 export interface TestEndpointResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   data: TestRequest
@@ -1935,7 +1935,7 @@ export interface UpdatePartnerInfoRequest {
 
 export interface UpdatePartnerInfoResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   /**
@@ -1951,7 +1951,7 @@ export interface UseSinkRequest {}
 
 export interface UseSinkResponse {
   /**
-   * `true` in every response but those of errors.
+   * `true` in every response except errors.
    */
   success: true
   data: Endpoint
@@ -1970,55 +1970,55 @@ export type WebhookEvent =
 
 /** What each call takes and answers. */
 export interface Calls {
-  /** Check that the service is online. No key is required. If you send one, it is checked, so you can use this endpoint to test it. */
+  /** Check that the service is online. Needs no key. If you send one, it is checked, so this call also tests a key. */
   ping: { request: Record<string, never>; response: PingResponse }
   /** Refer a borrower. Creates a lead and starts the borrower’s journey. A `lead_received` webhook follows. Unknown fields are ignored, and `ignored_fields` names them. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the header `Idempotent-Replayed`, and no second lead is created. */
   createLead: { request: CreateLeadRequest; response: CreateLeadResponse }
   /** Get a lead’s current state. Returns a lead with its metadata. Optional fields without a value are left out. A lead that was closed has `closing` beside its data. */
   getLead: { request: GetLeadRequest; response: GetLeadResponse }
-  /** List a lead’s events. Returns the complete history of one lead, oldest first, including events that are not sent as webhooks. list-events returns the events of all your leads, with the `event_id` by which a webhook and its deliveries are found. */
+  /** List a lead’s events. Returns the complete history of one lead, oldest first, including events that are not sent as webhooks. list-events returns the events of all your leads, each with the `event_id` of its webhook and delivery. */
   getEvents: { request: GetEventsRequest; response: GetEventsResponse }
   /** Change a lead and its metadata. Changes one lead, not your account. Fields that you do not send keep their value; `null` removes a field. `partner_lead_id`, `fico_range` and `loan_officer_id` change the lead. Any other field is stored as metadata under its own name: 1 to 64 printable characters, up to 50 custom fields for each lead. Fields that the service owns or that identify the borrower cannot be changed. */
   updatePartnerInfo: { request: UpdatePartnerInfoRequest; response: UpdatePartnerInfoResponse }
-  /** List webhook deliveries. Returns one delivery for each event that is sent to your endpoint, with its attempts and what your endpoint answered; with `event_id`, the bodies that it answered are there too. */
+  /** List webhook deliveries. Returns one delivery for each event that is sent to your endpoint, with its attempts and your endpoint’s responses; with `event_id`, also their bodies. */
   getDeliveries: { request: GetDeliveriesRequest; response: GetDeliveriesResponse }
-  /** Resend a webhook. An open delivery is attempted now, after the lead’s earlier webhooks; if that fails, its next automatic attempt stays when it was. A settled one is sent again with the same `webhook-id` and the header `webhook-replay: true`, unless it was canceled. Resends are sent one at a time, at most five a second, and none while your endpoint is paused; up to 1,000 can wait. Requesting a resend that already waits changes nothing. */
+  /** Resend a webhook. An open delivery is attempted now, after the lead’s earlier webhooks; if that fails, its retry schedule is unchanged. A settled one is sent again with the same `webhook-id` and the header `webhook-replay: true`, unless it was canceled. Resends are sent one at a time, at most five a second, and none while your endpoint is paused; up to 1,000 can wait. Requesting a resend that already waits changes nothing. */
   resendWebhook: { request: ResendWebhookRequest; response: ResendWebhookResponse }
-  /** Get your endpoint and its health. Returns the URL of your endpoint, its health and the reason, what waits, and the URL that you want to change to, with its certification. */
+  /** Get your endpoint and its health. Returns the URL of your endpoint, its health with the reason, what waits, and the candidate with its certification. */
   getEndpoint: { request: GetEndpointRequest; response: GetEndpointResponse }
-  /** Set the URL of your endpoint. Stores a candidate for the URL of your endpoint, with a signing secret of its own. Nothing is sent to it yet: configure your receiver with the secret, then call certify-endpoint. Until it has passed, webhooks go to the current URL. A candidate takes the place of an earlier one. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the same secret. */
+  /** Set the URL of your endpoint. Stores a candidate for the URL of your endpoint, with a signing secret of its own. Nothing is sent to it yet: configure your receiver with the secret, then call certify-endpoint. Until it has passed, webhooks go to the current URL. It replaces an earlier candidate. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the same secret. */
   setEndpoint: { request: SetEndpointRequest; response: SetEndpointResponse }
-  /** Certify the new URL of your endpoint. Starts the certification of the URL that set-endpoint stored. We send six requests to it: your receiver must accept a signed webhook, the same one again, and one of an unknown type, and refuse a forged signature, an old timestamp and a changed body. get-endpoint shows the result of each, and what to change. When all pass, the URL and its secret take effect together, and held webhooks are sent in order: at once, and we email your contact. Calling it again while a certification runs changes nothing. */
+  /** Certify the new URL of your endpoint. Starts the certification of the URL that set-endpoint stored. We send six requests to it: your receiver must accept a signed webhook, the same one again, and one of an unknown type, and refuse a forged signature, an old timestamp and a changed body. get-endpoint shows the result of each, and what to change. When all pass, the URL and its secret take effect at once, held webhooks are sent in order, and we email your contact. Calling it again while a certification runs changes nothing. */
   certifyEndpoint: { request: CertifyEndpointRequest; response: CertifyEndpointResponse }
   /** Replace your signing secret. Creates a new signing secret. During the overlap, each webhook is signed with both secrets, so that your receiver can change over at any time. The new secret signs at once, and we email your contact. If you repeat a request with the same `Idempotency-Key` within 24 hours, you get the same response, with the same secret. */
   rotateEndpointSecret: { request: RotateEndpointSecretRequest; response: RotateEndpointSecretResponse }
-  /** Send a test request to your endpoint. Sends one signed request of type `endpoint.ping` to your endpoint, even while it is paused, and returns how it responded. It is not an event: it appears in no history and is not retried. Called while one is under way, it returns the response to that one. */
+  /** Send a test request to your endpoint. Sends one signed request of type `endpoint.ping` to your endpoint, even while it is paused, and returns how it responded. It is not an event: it appears in no history and is not retried. While a test request is in progress, another call returns the response to that request. */
   testEndpoint: { request: TestEndpointRequest; response: TestEndpointResponse }
   /** Pause your endpoint. Holds all webhooks until you call resume-endpoint. Nothing is lost, and nothing is tried meanwhile. Pausing a paused endpoint keeps it paused. */
   pauseEndpoint: { request: PauseEndpointRequest; response: PauseEndpointResponse }
-  /** Resume your endpoint. Sends webhooks again, held ones first and in order. It ends a pause by you or by the service; a pause by our staff is ended by our staff. Webhooks that failed and wait for their next attempt are all tried now. If they are already being sent, nothing changes. */
+  /** Resume your endpoint. Sends webhooks again, held ones first and in order. It ends a pause by you or by the service; only our staff can end a pause by our staff. Webhooks that failed and wait for their next attempt are all tried now. If they are already being sent, nothing changes. */
   resumeEndpoint: { request: ResumeEndpointRequest; response: ResumeEndpointResponse }
-  /** Poll for events of all leads. Returns the events of all your leads in the order in which they were committed; get-events returns those of one lead. `lead.closed` says that a lead was closed: it is no milestone, is sent as no webhook, and has no `sequence`. Send `next` as `after` in the following request: no event is left out or repeated. Store `next` only after you have processed the page, or each event’s `cursor` after the event. With `wait`, the response comes as soon as there are events. */
+  /** Poll for events of all leads. Returns the events of all your leads in the order in which they were committed; get-events returns those of one lead. `lead.closed` says that a lead was closed: it is not a milestone, is not sent as a webhook, and has no `sequence`. Send `next` as `after` in the following request: no event is skipped or repeated. Store `next` only after you have processed the page, or each event’s `cursor` after the event. With `wait`, the response comes as soon as there are events. */
   listEvents: { request: ListEventsRequest; response: ListEventsResponse }
   /** List your leads. Returns your leads, newest first, without personal data: get-lead returns that. Send `next` as `after` to get older ones. */
   listLeads: { request: ListLeadsRequest; response: ListLeadsResponse }
-  /** Close a lead. Closes a lead for good, for example because the borrower withdrew. What has happened by then is recorded; then no more milestones are recorded, and no more score updates are made. Open webhooks are still sent. get-lead and list-leads show when. A repeat changes nothing, and returns when and why the lead was closed. After a 503 the lead may still be closed: send the request again. */
+  /** Close a lead. Closes a lead for good, for example because the borrower withdrew. Milestones that have arrived are recorded first; then no more are recorded, and no more score updates are made. Open webhooks are still sent. get-lead and list-leads show when. A repeat changes nothing, and returns when and why the lead was closed. After a 503 the lead may still be closed: send the request again. */
   closeLead: { request: CloseLeadRequest; response: CloseLeadResponse }
-  /** Export all data of a lead. Returns everything that is kept of a borrower, as of one moment, for example to answer the borrower’s own request. Exports are made one at a time. */
+  /** Export all data of a lead. Returns everything that we keep about a borrower, as of one moment, for example to answer the borrower’s own request. Exports are made one at a time. */
   exportLead: { request: ExportLeadRequest; response: ExportLeadResponse }
   /** Erase a borrower’s personal data. Erases the personal data of a lead at once and for good: name, email address, phone number, notes, metadata, and what belongs to them. No more webhooks are sent, and calls for the lead return 404, as for a lead that does not exist. list-events and get-deliveries keep its ids and milestones. With an `Idempotency-Key`, a repeat within 24 hours gets the same response. */
   eraseLead: { request: EraseLeadRequest; response: EraseLeadResponse }
-  /** Simulate milestones. Makes milestones of a lead happen now, on the lead’s clock. They are recorded and sent as in production. Send `event_name` for one, or `events` for up to 50 in their order. `lead_received` cannot be simulated: create-lead makes it happen. A milestone that happens only once and is there already is not recorded again. After a 503 the milestones may still be recorded; a repeat with the same `Idempotency-Key` records none of them twice. */
+  /** Simulate milestones. Makes milestones of a lead happen now, on the lead’s clock. They are recorded and sent as in production. Send `event_name` for one, or `events` for up to 50 in their order. `lead_received` cannot be simulated: create-lead records it. A milestone that happens only once is not recorded again if the lead has it. After a 503 the milestones may still be recorded; a repeat with the same `Idempotency-Key` records none of them twice. */
   simulateEvent: { request: SimulateEventRequest; response: SimulateEventResponse }
-  /** Advance a lead’s clock. Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds as 409 `CLOCK_MOVING`: the rest continues on its own, get-clock shows where it is, and the same request within a minute waits for it. A clock can be at most 20 years ahead, and 10 of your requests can move clocks at a time. If nothing of the kind that `to` names is due, the clock stays where it is. */
+  /** Advance a lead’s clock. Moves the clock of one lead forward. Whatever falls due on the way happens in order, each at its own date: score updates, the lead’s end, and the retries of a failing webhook. Other leads are not affected. The response comes when all of it has happened, or after ten seconds as 409 `CLOCK_MOVING`: the rest continues on its own, get-clock shows where it is, and the same request within a minute waits for it. A clock can be at most 20 years ahead, and 10 of your requests can move clocks at a time. If nothing that `to` names is due, the clock does not move. */
   advanceClock: { request: AdvanceClockRequest; response: AdvanceClockResponse }
   /** Get a lead’s clock. Returns the time on a lead’s clock, whether it is moving, and what is due next. */
   getClock: { request: GetClockRequest; response: GetClockResponse }
-  /** List the scenarios. Returns the journeys that run-scenario plays. A create-lead whose email address ends with `+<scenario>@example.com` plays one, too, without any other call. */
+  /** List the scenarios. Returns the journeys that run-scenario plays. A lead that is created with an email address ending with `+<scenario>@example.com` plays one, too. */
   listScenarios: { request: Record<string, never>; response: ListScenariosResponse }
-  /** Play a whole journey. Plays a scenario with a lead, or with a new one if you name none. Its milestones are recorded and sent as in production, on the lead’s own clock, which moves as far as the scenario takes. `GET /v1/sandbox/scenarios` lists the scenarios. What a lead has already does not happen again. The response comes when the scenario is over, or after ten seconds: the rest continues on its own. 10 of your requests can move clocks at a time. */
+  /** Play a whole journey. Plays a scenario with a lead, or with a new one if you name none. Its milestones are recorded and sent as in production, on the lead’s own clock, which moves as far as the scenario takes. `GET /v1/sandbox/scenarios` lists the scenarios. Milestones that the lead already has are not repeated. The response comes when the scenario is over, or after ten seconds: the rest continues on its own. 10 of your requests can move clocks at a time. */
   runScenario: { request: RunScenarioRequest; response: RunScenarioResponse }
-  /** Receive webhooks at a sink of ours. Gives you a test endpoint of ours, if you have no public address. It verifies what arrives, and keeps the last 100 webhooks for get-sink. set-sink decides how it answers. Your webhooks go there at once. Calling it again has the sink answer 200 again; a pause by our staff is ended by our staff. */
+  /** Receive webhooks at our sink. Makes our sink your endpoint, for example if you have no public address. It verifies what arrives, and keeps the last 100 webhooks for get-sink. set-sink decides how it answers. Your webhooks go there at once. Calling it again makes the sink answer 200 again. Only our staff can end a pause by our staff. */
   useSink: { request: UseSinkRequest; response: UseSinkResponse }
   /** Decide how the sink answers. Decides how the sink answers the next webhooks, to watch retries, order and recovery. A webhook whose signature is not valid always gets 400. With an empty body, `{}`, it answers 200 again. */
   setSink: { request: SetSinkRequest; response: SetSinkResponse }
