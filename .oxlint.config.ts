@@ -1,9 +1,9 @@
 import { defineConfig } from 'oxlint'
 
-/** Programs: scripts of package.json start them, no file imports them. They plug the rooms together. */
+/** Programs: scripts of package.json start them, and no file imports them. */
 const entryPoints = ['server', 'worker', 'start', 'staff', 'migrate', 'setup-temporal', 'write-docs']
 
-/** The rooms of src. Each may import those of its own line and of the lines below; from above, pure files and types. */
+/** The rooms of src. A room may import rooms of its own line and of lines below; of lines above, only pure files and types. */
 const house = [
   ['privacy', 'sandbox'],
   ['leads'],
@@ -14,7 +14,7 @@ const house = [
   ['config', 'values'],
 ]
 
-/** They list what every room brings: entities, and a room's part of the program staff. */
+/** Files that list what rooms bring: entities, and commands of the program staff. */
 const listsOfRooms = ['src/database/orm.ts', 'src/*/staff.ts']
 
 /** Decisions without a connection, some of which workflows share. */
@@ -130,12 +130,12 @@ export default defineConfig({
     'typescript/no-unsafe-type-assertion': 'off',
     // Loops over leads, attempts and pages run one step after the other on purpose.
     'no-await-in-loop': 'off',
-    // A few of Node's callback interfaces are answered from promises.
+    // Promises answer a few of Node's callback interfaces.
     'promise/always-return': 'off',
     'promise/no-callback-in-promise': 'off',
     // Fastify distinguishes async plugins and hooks from callback ones.
     'require-await': 'off',
-    // Taste: what these forbid is easier to read.
+    // What these rules forbid is easier to read.
     'oxc/no-map-spread': 'off',
     'unicorn/consistent-function-scoping': 'off',
     'unicorn/prefer-set-has': 'off',
@@ -173,7 +173,7 @@ export default defineConfig({
       rules: restrict(...everywhere, withoutProcess),
     },
     {
-      // The browser gets these files as they are: they import each other, and the two packages that the page's import map names.
+      // The browser gets these files as they are: they import each other, and the packages in the page's import map.
       files: ['src/console/browser/**/*.js'],
       rules: {
         ...restrict({

@@ -3,7 +3,7 @@
 # docker buildx imagetools inspect node:24.21.0-bookworm-slim prints it.
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim
 
-# bundles the workflows
+# Bundles the workflows.
 FROM ${NODE_IMAGE} AS build
 WORKDIR /service
 COPY package.json package-lock.json .npmrc ./
@@ -17,18 +17,18 @@ FROM ${NODE_IMAGE}
 ENV NODE_ENV=production NODE_OPTIONS="--require /service/src/preload.cjs"
 WORKDIR /service
 COPY package.json package-lock.json .npmrc ./
-# Optional packages are Node and PostgreSQL for npm start, and what bundles the workflows.
+# Optional packages are Node and PostgreSQL for npm start, and the bundler of the workflows.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 COPY src ./src
 COPY workflows ./workflows
 COPY activities ./activities
-# the guides for lenders, which the API serves
+# The API serves these guides for lenders.
 COPY docs/integrate.md docs/webhooks.md docs/sandbox.md ./docs/
 COPY --from=build /service/node_modules/.cache ./node_modules/.cache
-# a new volume takes its owner from here
+# A new volume takes its owner from this folder.
 RUN mkdir /var/lib/erasures && chown 1000:1000 /var/lib/erasures
 USER 1000
-# The API, probes and metrics, and the metrics of Temporal's SDK: whoever runs the container says who reaches them.
+# The API; probes and metrics; the metrics of Temporal's SDK. Who reaches them is up to how the container is run.
 EXPOSE 3000 9464 9465
 ENV HOST=0.0.0.0 METRICS_HOST=0.0.0.0 METRICS_PORT=9464 TEMPORAL_METRICS_PORT=9465
 HEALTHCHECK --interval=5s --start-period=60s \

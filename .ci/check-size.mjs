@@ -1,6 +1,6 @@
-// Prints how large the service is, beside its ceilings in sizes.json. The exit code is 1 if a ceiling is exceeded.
-// Lines are physical lines of tracked files, comments and blanks included. A ceiling is raised only by the
-// decision that the service does more.
+// Prints the size of the service beside its ceilings in sizes.json. The exit code is 1 if a ceiling is exceeded.
+// Lines are physical lines of tracked files, comments and blanks included. A ceiling is raised only by a
+// decision that the service is to do more.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { staffProgram } from '../src/staff/program.ts'

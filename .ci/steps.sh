@@ -26,7 +26,7 @@ has_browser() {
   [ "$(uname)" = Darwin ] # there it is an application, which the tests look for
 }
 
-# within SECONDS COMMAND…: fails a run that hangs, for example on a connection left open.
+# within SECONDS COMMAND…: ends a command that hangs, for example on a connection left open.
 within() {
   local seconds=$1
   shift
@@ -41,7 +41,7 @@ step() {
   report "$name" $? "$results/output" $((SECONDS - started))
 }
 
-# apt_install PACKAGE: a step that installs it, where apt-get may.
+# apt_install PACKAGE: a step that installs it, if this is root on a system with apt-get.
 apt_install() {
   [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null || return 0
   # a command, because timeout runs no functions
@@ -66,7 +66,7 @@ at_once() {
   done
 }
 
-# report NAME CODE OUTPUT SECONDS: what became of a step.
+# report NAME CODE OUTPUT SECONDS: counts and prints the result of a step.
 report() {
   if [ "$2" -eq 0 ]; then
     passed=$((passed + 1))
@@ -99,7 +99,7 @@ tests() {
   echo "---- npm run $script: ${counts% *} passed, ${counts#* } failed ($((SECONDS - started)) s)"
 }
 
-# python_venv FOLDER REQUIREMENTS: makes a venv with them; answers why it cannot.
+# python_venv FOLDER REQUIREMENTS: makes a venv with them, or prints why it cannot.
 python_venv() {
   local venv=$1 requirements=$2
   command -v python3 >/dev/null || { echo "there is no python3"; return 1; }

@@ -43,7 +43,7 @@ import { webhooks } from './leads/webhook-reference.ts'
 import { webhookBody } from './webhooks/body.ts'
 import type { ObserveRequest } from './observe/process-metrics.ts'
 
-/** What the process gives the API: what its routes work with, and what its server needs. */
+/** The dependencies of the API: those of its routes and those of its server. */
 export interface AppDependencies
   extends
     Omit<CreateDependencies, 'webhookBody'>,
@@ -57,7 +57,7 @@ export interface AppDependencies
   observeRequest: ObserveRequest
   /** Requests per minute for each partner, and for each address without a key; 0 means no limit. */
   rateLimit: number
-  /** Those that differ from `connectionLimits`. */
+  /** Overrides `connectionLimits`. */
   limits?: Partial<ConnectionLimits>
   tls?: TlsFiles
   /** Addresses and networks of TLS proxies, comma-separated. */
@@ -88,7 +88,7 @@ const routesWithKey: (FastifyPluginAsyncZod<Options> | FastifyPluginAsync<Option
   sandboxRoutes,
 ]
 
-/** The API, with the one list of its plugins. It does not listen yet. */
+/** Builds the API from its plugins. It does not listen yet. */
 export async function buildApp(dependencies: AppDependencies): Promise<FastifyInstance> {
   const { environment, sql, requireRecord, log, tls, rateLimit: perMinute } = dependencies
   const limits = { ...connectionLimits, ...dependencies.limits }

@@ -63,7 +63,7 @@ function isProxy(entry: string): boolean {
 /** A host with a port or without one. */
 const ADDRESS = /^(?:[^\s:/@[\]]+|\[[\da-f:.]+\])(?::(?:[1-9]\d{0,3}|[1-5]\d{4}|6[0-5]\d{3}))?$/i
 
-// Every setting, under the programs that read it. No program needs a variable that it does not read, least of all a secret.
+// Every setting, under the programs that read it. Give a program only these, above all where they are secrets.
 
 const everywhere = {
   ENVIRONMENT: z.enum(environments, 'must be sandbox or production'),
@@ -86,7 +86,7 @@ const secrets = {
   ERASURE_LOG: text.refine((file) => path.isAbsolute(file), 'must be an absolute path').optional(),
 }
 
-/** How old data may become, for the workers that remove it and for a dry run. */
+/** How long data is kept, for the workers that remove it and for a dry run. */
 const retention = { RETENTION_LEADS_DAYS: days.default(730), RETENTION_ATTEMPTS_DAYS: days.default(30) }
 
 export const programs = {
@@ -133,7 +133,7 @@ export const programs = {
   'setup-temporal': z.object(everywhere),
 }
 
-/** Read by all but migrate. @temporalio/envconfig reads its own names for TLS and API keys beside them. */
+/** Read by all programs but migrate. @temporalio/envconfig also reads its own variables for TLS and API keys. */
 const temporal = z.object({
   TEMPORAL_ADDRESS: z.string().regex(ADDRESS, 'must be a host with its port, such as temporal:7233'),
   TEMPORAL_NAMESPACE: text.default('default'),
@@ -143,12 +143,12 @@ const temporal = z.object({
 const meanings = {
   ENVIRONMENT: '`sandbox` or `production`',
   DATABASE_URL: 'PostgreSQL, as the service’s role, which owns nothing',
-  MIGRATION_DATABASE_URL: 'the same database as its owner; without it, `DATABASE_URL` is the owner’s',
-  DATABASE_POOL: 'connections to PostgreSQL of each process, at most',
+  MIGRATION_DATABASE_URL: 'the same database, as its owner; without it, `DATABASE_URL` must name the owner',
+  DATABASE_POOL: 'maximum number of connections of each process to PostgreSQL',
   TEMPORAL_ADDRESS: 'Temporal’s host and port',
-  TEMPORAL_NAMESPACE: 'each deployment needs one of its own',
+  TEMPORAL_NAMESPACE: 'the namespace; each deployment needs its own',
   ENCRYPTION_KEY: 'encrypts personal data and secrets: 32 bytes in base64; older keys follow after commas',
-  ALLOW_PLAINTEXT: 'where production needs no TLS: `smtp`, `score_provider`, `database`, `temporal`',
+  ALLOW_PLAINTEXT: 'connections without TLS in production: `smtp`, `score_provider`, `database`, `temporal`',
   HOST: 'the address that the API listens on',
   PORT: 'the port of the API; `0` picks a free one',
   TLS_CERT_FILE: 'certificate (PEM), to serve TLS without a proxy',
@@ -164,7 +164,7 @@ const meanings = {
   LOG_LEVEL: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`',
   SMTP_URL: 'the mail server; required in production; without it, a sandbox sends no emails',
   MAIL_FROM: 'the sender; in production, at a domain of yours',
-  MAIL_REPLY_TO: 'where borrowers’ answers go; required in production',
+  MAIL_REPLY_TO: 'where borrowers’ replies go; required in production',
   MAIL_FOOTER: 'the end of emails to borrowers, with your postal address; required in production',
   MAIL_ALLOW_DOMAINS:
     'domains that a sandbox may email, comma-separated; `*` if `SMTP_URL` is a mail catcher',
@@ -198,12 +198,12 @@ export function settingsRows(): string[][] {
 
 export type Program = keyof typeof programs
 export type Config<Name extends Program> = z.output<(typeof programs)[Name]>
-/** What a program has read, whichever it is. */
+/** The settings of any program. */
 type Settings = Partial<Config<'api'> & Config<'worker'> & Config<'migrate'>>
 
 /**
  * The configuration of `program`, from `environment` over `defaults`. An empty variable counts as unset, because compose
- * files and CI systems pass those. Variables that the program does not read are ignored.
+ * files and CI systems pass empty ones. Variables that the program does not read are ignored.
  *
  * @throws {Refusal} one line that names every faulty variable and what it needs; no secret is repeated.
  */
@@ -242,17 +242,17 @@ function refusal(faults: readonly Fault[]): Refusal {
   return new Refusal(`Configuration: ${lines.join('; ')}. See docs/settings.md.`)
 }
 
-/** Production has real people’s data: nothing is invented. */
+/** Production handles real people’s data, so these have no default there. */
 const REQUIRED_IN_PRODUCTION = {
   SMTP_URL: 'onboarding emails need a mail server',
-  MAIL_REPLY_TO: 'name the address that reads what borrowers answer',
-  MAIL_FOOTER: 'emails end with your postal address, and with how to get no more of them',
-  STAFF_EMAIL: 'staff are told of changed endpoints and failures',
+  MAIL_REPLY_TO: 'name the address for borrowers’ replies',
+  MAIL_FOOTER: 'emails must end with your postal address, and say how to unsubscribe',
+  STAFF_EMAIL: 'staff get emails about changed and failing endpoints',
   SCORE_PROVIDER_URL: 'scores are never invented',
   ERASURE_LOG: 'name a file outside the database’s disk, so that a restored backup can be erased again',
 }
 
-/** Where production needs TLS, unless ALLOW_PLAINTEXT has the way. */
+/** Connections that need TLS in production, unless ALLOW_PLAINTEXT names them. */
 const encrypted = [
   ['SMTP_URL', 'smtp', isPlainSmtp, 'use smtps://, or require STARTTLS by adding ?requireTLS=true'],
   [
@@ -282,10 +282,10 @@ function faultsIn(program: Program, settings: Settings): Fault[] {
     const isMissing = name in programs[program].shape && settings[name as keyof Settings] === undefined
     if (isMissing) faults.push([name, `is required in production: ${why}`])
   }
-  for (const [name, way, isPlain, remedy] of encrypted) {
+  for (const [name, connection, isPlain, remedy] of encrypted) {
     const { [name]: url, ALLOW_PLAINTEXT: allowed = [] } = settings
-    if (url !== undefined && isPlain(url) && !allowed.includes(way))
-      faults.push([name, `may send in plain text: ${remedy}, or set ALLOW_PLAINTEXT=${way}`])
+    if (url !== undefined && isPlain(url) && !allowed.includes(connection))
+      faults.push([name, `may send in plain text: ${remedy}, or set ALLOW_PLAINTEXT=${connection}`])
   }
   if (settings.MAIL_FROM && !/@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}>?$/i.test(settings.MAIL_FROM))
     faults.push(['MAIL_FROM', 'must be at a domain of yours, such as Referrals <no-reply@example.com>'])
@@ -317,7 +317,7 @@ function isPlainDatabase(url: string): boolean {
 /**
  * Where Temporal is, and how to connect to it.
  *
- * @param config says whether the connection may be plain; without it, nothing is refused for that.
+ * @param config says whether the connection needs TLS; without it, plain text is accepted.
  * @throws {Refusal} one line that says what to change.
  */
 export function readTemporal(
@@ -338,7 +338,7 @@ export function readTemporal(
     }
   }
   const channelArgs = {
-    // after an outage of a minute and a half, the client would wait for a minute more
+    // by default, the client waits another minute after an outage of a minute and a half
     'grpc.max_reconnect_backoff_ms': 5000,
     // the client would use the environment’s proxy for this machine, too
     ...(isLocal && { 'grpc.enable_http_proxy': 0 }),

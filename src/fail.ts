@@ -7,7 +7,7 @@ export function fail(message: string): never {
   process.exit(1)
 }
 
-/** `read`, with a refusal as one line. */
+/** Returns the result of `read`. If `read` refuses, ends the process with one line. */
 export function orFail<Value>(read: () => Value): Value {
   try {
     return read()
@@ -16,13 +16,13 @@ export function orFail<Value>(read: () => Value): Value {
   }
 }
 
-/** Ends the process where the error itself says what to do. */
+/** Ends the process with a refusal's line; throws any other error again. */
 export function failIfRefused(error: unknown): never {
   if (error instanceof Refusal) fail(error.message)
   throw error
 }
 
-/** Why something failed, in one line; a gRPC error has it without the status code in `details`, some with a full stop. */
+/** Why something failed, in one line. A gRPC error has it in `details`, without the status code, some with a full stop. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return 'details' in error && typeof error.details === 'string'

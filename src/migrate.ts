@@ -6,7 +6,7 @@ import { fail, failIfRefused, orFail, reasonOf } from './fail.ts'
 
 const config = orFail(() => readConfig('migrate'))
 const { DATABASE_URL: url, MIGRATION_DATABASE_URL: ownerUrl } = config
-/** One takes turns with others while one applies migrations. */
+/** One holds the lock against other processes while the other applies migrations. */
 const CONNECTIONS = 2
 const orm = await connect(ownerUrl ?? url, patience.migrate, CONNECTIONS)
 try {
@@ -25,7 +25,7 @@ try {
 
 function remedyFor(error: unknown): string {
   if (isLockTimeout(error))
-    return '. Others use a table that has to change: end their transactions, and run it again'
+    return '. Another transaction uses a table that must change: end it, and run npm run migrate again'
   return ownerUrl === undefined && isNoOwner(error)
     ? '. If DATABASE_URL names the service’s role, set MIGRATION_DATABASE_URL to the same database as its owner. See “On several machines” in docs/run.md'
     : ''

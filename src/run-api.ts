@@ -35,16 +35,16 @@ interface ApiSettings {
 const START_MS = 5000
 
 /**
- * Starts the API: everything that it works with, and the server. Ends the process if it cannot serve.
+ * Starts the API: its connections and its server. Ends the process if it cannot serve.
  *
- * @returns `stop`, which waits until balancers have noticed, unless it is called hurriedly or again.
+ * @returns `stop`, which first waits until balancers have noticed, unless `isHurried` or called again.
  */
 export async function runApi({ config, temporal, build, log }: ApiSettings) {
   const { ENVIRONMENT: environment, ENCRYPTION_KEY: encryptionKeys } = config
   const { orm, sql, record } = await openDatabase(config, log)
   const { client, guard } = createTemporalClient(temporal, { deployment: record, log })
   const referrals = createReferrals({ client, sql })
-  const starts = boundedStarts(referrals, STARTS_IN_FLIGHT[environment], sayLeftToSweep(log))
+  const starts = boundedStarts(referrals, STARTS_IN_FLIGHT[environment], logFailedStart(log))
   const startEndpoint = createEndpointStarter(client)
   const tls = readTls(config)
   const { registry, observeRequest, countRefusedConnection } = createApiMetrics()
@@ -82,8 +82,8 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
   /** Why no process can serve partners now. */
   const findSharedFault = async () => (await findRecordFault()) ?? findDatabaseFault(sql)
   /**
-   * Why a balancer should send this process nothing. That PostgreSQL is away is no reason once it was there: it is away for
-   * all, and a partner should get our 503 with Retry-After, not an error of a balancer that has nobody left.
+   * Why a balancer should send this process no requests. An outage of PostgreSQL after a good start is no reason: every
+   * process has it, and partners should get our 503 with Retry-After, not the error of a balancer without targets.
    */
   const findFault = async () => (stopping ? 'it is stopping' : findRecordFault())
 
@@ -97,13 +97,13 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
   // a wrong setting would show only as leads that get no workflow
   retryFor(() => reachTemporal(client).then(guard), START_MS).catch((error: unknown) => {
     if (stopping === undefined)
-      log.warn(`${unreachable(temporal, error)}. Leads are taken meanwhile, and their workflows start later.`)
+      log.warn(`${unreachable(temporal, error)}. Leads are accepted, and their workflows start later.`)
   })
   await listen(app, config)
 
-  /** Aborted by what does not let it wait. */
+  /** Aborted to end the wait early. */
   const hurry = new AbortController()
-  /** Unready at once, it takes requests until balancers have noticed. Then it finishes those in flight. */
+  /** Reports unready at once, serves until balancers have noticed, and then finishes the requests in flight. */
   const drainAndClose = async () => {
     log.info({ drain_seconds: config.DRAIN_SECONDS }, 'API is stopping')
     app.drain()
@@ -120,7 +120,7 @@ export async function runApi({ config, temporal, build, log }: ApiSettings) {
   return { port: portOf(app), metricsPort: health.port, stop }
 }
 
-/** If PostgreSQL is down, what cannot be checked now is checked again before a request is served. */
+/** Checks the record, and, if PostgreSQL is down now, again before each request is served. */
 async function openDatabase(config: Config<'api'>, log: Logger) {
   const orm = await connect(config.DATABASE_URL, patience.api, config.DATABASE_POOL)
   const sql = sqlOf(orm)
@@ -130,7 +130,7 @@ async function openDatabase(config: Config<'api'>, log: Logger) {
   return { orm, sql, record }
 }
 
-const sayLeftToSweep = (log: Logger) => (err: unknown, leadId: number) => {
+const logFailedStart = (log: Logger) => (err: unknown, leadId: number) => {
   // logged once, not for each lead
   if (err instanceof OtherDeployment) return
   const lead = { lead_id: leadId, workflow_id: referralId(leadId) }
@@ -152,7 +152,7 @@ async function listen(app: FastifyInstance, { HOST, PORT }: Config<'api'>): Prom
   }
 }
 
-/** Where the worker reaches this API: at SINK_URL, or where both are on one machine at the port itself. */
+/** Where the worker reaches this API: at SINK_URL, or at the port itself where both run on one machine. */
 function sinkBaseOf(config: Config<'api'>, port: () => number) {
   const { SINK_URL: url, TLS_CERT_FILE: cert, TRUST_PROXY: proxy } = config
   if (url !== undefined) return () => `${url.replace(/\/$/, '')}/v1`

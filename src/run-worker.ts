@@ -35,13 +35,13 @@ interface WorkerSettings {
 /**
  * Starts the worker. Ends the process if it lacks what it needs.
  *
- * @returns `ready`, once it works; `ended`, once what was in flight has ended and all connections are closed; and `stop`.
+ * @returns `ready` resolves once it gets work, `ended` once work in flight has ended and all connections are closed.
  */
 export async function runWorker({ config, temporal, build, log }: WorkerSettings) {
   const { namespace, connectionOptions } = temporal
   if (config.SMTP_URL === undefined) log.warn('no emails are sent: SMTP_URL is not set')
   log.info({ address: connectionOptions.address, namespace }, 'worker is starting')
-  // the longest part of the start; it needs no connection, and meanwhile the servers may become ready
+  // the longest part of the start needs no connection, and meanwhile the servers may become ready
   const bundle = await workflowBundle()
   const servers = await connectToServers(config, temporal, log)
   const { client, sql, connection, orm } = servers
@@ -62,7 +62,7 @@ export async function runWorker({ config, temporal, build, log }: WorkerSettings
     await create({ ...scoresWorkerOptions(config), activities: scoreActivities }),
   ]
 
-  // before the first end, that of its start
+  // until a schedule's first run ends, its gauge says when this worker started
   for (const schedule of Object.keys(schedules)) observe.scheduleEnded(schedule)
   registerProcess(registry, {
     build,
@@ -78,7 +78,7 @@ export async function runWorker({ config, temporal, build, log }: WorkerSettings
 
   const stopping = new AbortController()
   const { signal } = stopping
-  const beside = [
+  const loops = [
     sweepStarts({ log, sql, referrals, inFlight: STARTS_IN_FLIGHT[config.ENVIRONMENT], signal }),
     keepSchedules(client, { log, signal }),
   ]
@@ -87,12 +87,12 @@ export async function runWorker({ config, temporal, build, log }: WorkerSettings
     fail(`The worker cannot continue: ${reasonOf(error)}`),
   )
   const ready = untilReady(main, findFault).then(() => {
-    // by which the runbook resets the workflows on which a bad build has worked
+    // the runbook resets the workflows that a bad build has worked on, by its id
     log.info({ task_queue: TASK_QUEUE, namespace, temporal_build: buildOf(main) }, 'worker is polling')
   })
   const close = async () => {
     stopping.abort()
-    await Promise.all([...beside, work.close()])
+    await Promise.all([...loops, work.close()])
     await Promise.all([health.close(), connection.close(), orm.close()])
     log.info('worker stopped')
   }
@@ -105,8 +105,8 @@ export async function runWorker({ config, temporal, build, log }: WorkerSettings
 }
 
 /**
- * Temporal and PostgreSQL, with all that a worker needs there. What is missing ends the process with one line that says what
- * to do: without these checks, it would show as workflows and activities that fail one by one.
+ * Connects to Temporal and PostgreSQL, and checks what a worker needs there. Anything missing ends the process with one line
+ * that says what to do. Without these checks, workflows and activities would fail one by one.
  */
 async function connectToServers(config: Config<'worker'>, temporal: TemporalSettings, log: Logger) {
   // they may be starting too, and a migration may be running
@@ -118,7 +118,7 @@ async function connectToServers(config: Config<'worker'>, temporal: TemporalSett
   const sql = sqlOf(orm)
   const record = () =>
     requireOwnRecord(sql, config).catch((error: unknown) => {
-      // no waiting adds a key to this process
+      // waiting does not add a key to this process
       if (error instanceof SealError) fail(error.message)
       throw error
     })
@@ -149,7 +149,7 @@ const connectNative = ({ connectionOptions }: TemporalSettings) =>
     ...(!connectionOptions.tls && { grpcCompression: { codec: 'none' } }),
   })
 
-/** Why a worker gets no work. That PostgreSQL is away is no reason, as it is for all workers. */
+/** Why a worker gets no work. An outage of PostgreSQL is no reason: every worker has it. */
 async function findWorkerFault(client: Client, worker: Worker): Promise<string | undefined> {
   const state = worker.getState()
   if (state !== 'RUNNING') return `the worker is ${state.toLowerCase()}`
@@ -161,15 +161,15 @@ async function findWorkerFault(client: Client, worker: Worker): Promise<string |
 
 const CHECK_MS = 100
 
-/** By then, `run` has ended and said why, if it ever does. */
+/** By then, `run` has rejected with the cause, if it ever does. */
 const FAILED_MS = 1000
 
-/** Temporal may be away. */
+/** Waits until Temporal answers, or the worker stops. */
 async function untilReady(worker: Worker, findFault: () => Promise<string | undefined>): Promise<void> {
   while (worker.getState() === 'RUNNING' && (await findFault()) !== undefined) await delay(CHECK_MS)
 }
 
-/** Of a worker that failed, for example because Temporal lost its namespace, `run` may never end. */
+/** Rejects once a worker has failed: its `run` may never end, for example if Temporal lost the namespace. */
 export async function untilFailed(workers: Pick<Worker, 'getState'>[], signal: AbortSignal): Promise<never> {
   const wait = () => delay(FAILED_MS, undefined, { signal })
   while (workers.every((worker) => worker.getState() !== 'FAILED')) await wait()
@@ -177,9 +177,9 @@ export async function untilFailed(workers: Pick<Worker, 'getState'>[], signal: A
   throw new Error('Temporal’s SDK has failed, and the log says why')
 }
 
-/** Under which id Temporal knows the worker's build: without Worker Versioning, a hash of its workflows. */
+/** The worker's build id in Temporal: without Worker Versioning, a hash of its workflows. */
 function buildOf(worker: Worker): string {
-  // set by the SDK, which wants nobody to set it
+  // the SDK sets `buildId`, which callers should not
   const { workerDeploymentOptions: versioning, buildId = '' } = worker.options as {
     workerDeploymentOptions?: { version: { buildId: string } }
     buildId?: string

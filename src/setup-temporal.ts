@@ -21,7 +21,7 @@ const deployment = config && (await deploymentOf(config))
 try {
   const connection = await Connection.connect(connectionOptions)
   await ensureNamespace(connection)
-  // a server that was asked for the namespace before it was there, as by a worker that waits for it, remembers that for a while
+  // a server that a waiting worker asked for the namespace too early caches for a while that it is missing
   const added = await retryFor(() => ensureSearchAttributes(connection, namespace), REMEMBERED_MS)
   if (takesOver) await giveNamespace(connection.workflowService, namespace, deployment ?? '')
   else if (deployment !== undefined) await claimNamespace(connection.workflowService, namespace, deployment)

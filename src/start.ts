@@ -54,7 +54,7 @@ async function start(): Promise<void> {
   console.log(options.json ? sandboxJson(sandbox) : banner(sandbox))
 }
 
-/** All end when one does that was not stopped. */
+/** Ends everything when one process ends by itself. */
 function adopt(launched: Launched): void {
   running.push(launched)
   if (ending) launched.kill()

@@ -13,7 +13,7 @@ let latestMs = 0
 let countInMs = 0
 
 /**
- * A UUIDv7. Those that this process makes are in order, unless the clock is set back: the time in them is always the clock's.
+ * A UUIDv7. Those of one process ascend, unless the clock is set back: their time is always the clock's.
  *
  * Source: RFC 9562, section 5.7, with a counter in `rand_a`.
  */
@@ -25,7 +25,7 @@ export function newUuid(): string {
   return `${uuidBeginning(now)}-7${order}${crypto.randomUUID().slice(18)}`
 }
 
-/** How UUIDv7s of a time begin, in milliseconds. */
+/** The beginning of all UUIDv7s of a moment, given in milliseconds. */
 export function uuidBeginning(ms: number): string {
   const time = ms.toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}`
@@ -44,7 +44,7 @@ export function formatTimestamp(date: Date): string {
   return date.toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/** How a partner may be called, and who acts for staff. */
+/** Names of partners, and of the staff who act. */
 export const NAME = /^[^\p{Cc}]{1,100}$/u
 
 /** How the audit names a key that acts. */

@@ -17,7 +17,7 @@ process.send?.({ type: 'ready', metricsPort })
 await ended
 if (process.connected) process.disconnect()
 
-/** The SDK's own part of the process, with its log and its metrics. */
+/** Installs the SDK's runtime, with its log in ours and its metrics. */
 function installRuntime(): void {
   const metrics = sdkMetrics(config)
   const options: RuntimeOptions = {

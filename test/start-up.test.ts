@@ -145,7 +145,7 @@ describe('an API', () => {
     const password = /cannot be used: password authentication failed .*Correct DATABASE_URL/
     expect(await probe(api, 'readyz')).toMatch(new RegExp(`^503 .*${password.source}`))
     expect((await fetch(`http://127.0.0.1:${api.port}/v1/ping`)).status).toBe(200)
-    const told = () => api.output().match(/Temporal does not answer at .*Leads are taken meanwhile/g)
+    const told = () => api.output().match(/Temporal does not answer at .*Leads are accepted/g)
     await until(async () => told() !== null && password.test(api.output()))
     expect(told()).toHaveLength(1)
     expect(api.output()).not.toContain('hidden')

@@ -23,7 +23,7 @@ const [, importMap = ''] = /<script type="importmap">(.*?)<\/script>/s.exec(page
 const importMapHash = createHash('sha256').update(importMap.replaceAll('\r\n', '\n')).digest('base64')
 
 /**
- * Scripts and styles from here only, but for the import map, which has to be in the page; requests to here only, and no
+ * Only scripts and styles of this server, and the import map, which has to be in the page; only requests to this server; no
  * markup from strings (Trusted Types).
  */
 const policy = [
@@ -72,7 +72,7 @@ export const consolePage: FastifyPluginAsync = async (app) => {
   })
 }
 
-/** What the page has to know of the service, as a module: stated once, in the domain and in the routes. */
+/** A module with what the page has to know of the service, taken from the code that states it. */
 function describeService(hasSinks: boolean): string {
   const table = milestoneNames.map((name) => {
     const { meaning, once, status } = milestones[name]

@@ -17,7 +17,7 @@ export const Deployment = defineEntity({
   },
 })
 
-/** Epochs count seconds, the first one too, so that one that the record forgot is not given again. */
+/** Epochs, the first one too, count seconds, so that an epoch that a restore forgot is not given again. */
 const secondsSince2026 = raw<number>`extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00Z')::int`
 
 /** The database holds the record of the other environment. */
@@ -62,11 +62,11 @@ export function remembered<Result>(require: () => Promise<Result>): () => Promis
   }
 }
 
-/** How many numbers are left out: those that were given before the restore, and forgotten, are among them. */
+/** How many numbers a restore skips: more than were given and then forgotten. */
 const LEADS_LEFT_OUT = 1_000_000
 const IDS_LEFT_OUT = 1000
 export const SEQUENCES_LEFT_OUT = 1000
-/** Leads that one statement changes, so that none is so long that its connection is taken for dead. */
+/** Leads that one statement changes: the connection of a longer statement would be taken for dead. */
 const BATCH = 50_000
 
 /**

@@ -5,7 +5,7 @@ export function codeOf(error: unknown): string {
 
 export const isDenied = (error: unknown) => codeOf(error) === '42501'
 
-/** Codes of a file that has no path any more, because it is open. */
+/** Codes of errors about an open file, which name no path. */
 const FILE_CODES = new Set(['EDQUOT', 'EIO', 'ENOSPC'])
 
 /** Whether an error says that a file or folder cannot be used, rather than a server. */
@@ -23,7 +23,7 @@ const CODES = /^(E[A-Z]+|08.{3}|53.{3}|57P0[1-5]|57014|25006|25P03|55P03)$/
 const MESSAGES =
   /connection terminated|timeout exceeded when trying to connect|connection timeout|is not queryable/i
 
-/** Whether PostgreSQL cannot be reached, or a lock is held: the same may succeed in a moment. */
+/** Whether PostgreSQL cannot be reached, or a lock is held: a retry may succeed in a moment. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error) || isFileFault(error)) return false
   if (CODES.test(codeOf(error)) || MESSAGES.test(error.message)) return true

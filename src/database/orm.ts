@@ -46,7 +46,7 @@ export interface Patience {
   lockMs?: number
   /** The limit of a statement, with its waits for locks; longer than `lockMs`, whose error is clearer. */
   statementMs?: number
-  /** For the next statement of a transaction: a process that vanishes in one keeps its locks for no longer. */
+  /** For the next statement of a transaction: a process that vanishes keeps its locks no longer. */
   idleInTransactionMs?: number
   /** How long a connection may be silent; longer than `statementMs`, which keeps the connection. */
   silenceMs?: number
@@ -93,7 +93,7 @@ function parseValues({ options: { types } }: PostgresPool): void {
 const USES = 5
 /** Texts that may get one, the first that are used. PostgreSQL keeps each, with its plan, for each connection. */
 const MOST_TEXTS = 200
-/** A statement of whole rows: once their table gets another column, PostgreSQL refuses it by the name that it has. */
+/** A statement that selects whole rows: PostgreSQL refuses its prepared form once the table gets another column. */
 const WHOLE_ROWS = /"\.\*|select \*/
 
 /**
@@ -119,8 +119,8 @@ function nameStatements(pool: PostgresPool): void {
 }
 
 /**
- * Drops a connection that is in use and says nothing for `silenceMs`. Behind a network that swallows packets it would keep
- * its statement, and its place in the pool, for a quarter of an hour.
+ * Drops a connection that is in use and silent for `silenceMs`. Behind a network that swallows packets it would keep its
+ * statement, and its place in the pool, for a quarter of an hour.
  */
 function dropSilent(pool: PostgresPool, silenceMs: number): void {
   pool.on('connect', ({ connection: { stream } }) =>
@@ -137,7 +137,7 @@ function dropSilent(pool: PostgresPool, silenceMs: number): void {
   pool.on('release', (_error, { connection }) => connection.stream.setTimeout(0))
 }
 
-/** A server that still recovers answers reads with what it has by then, and would say that leads are unknown. */
+/** A server that is still recovering answers reads from what it has so far: leads would be unknown. */
 async function requireRecovered(client: { query: (text: string) => Promise<{ rows: unknown[] }> }) {
   const { rows } = await client.query('select where pg_is_in_recovery()')
   if (rows.length > 0) throw Object.assign(new Error('PostgreSQL is still recovering'), { code: '57P03' })
@@ -150,14 +150,14 @@ export async function connect(databaseUrl: string, limits: Patience = { connectM
     entities: [...entities],
     extensions: [Migrator],
     forceUtcTimezone: true,
-    // a database that is not there is an error, and nobody's first query waits for the question
+    // a missing database is an error, and asking for it would delay the first query
     ensureDatabase: false,
     migrations: { path: `${import.meta.dirname}/migrations`, snapshot: false, silent: true },
-    // these, keys, checks and indexes are in the migration alone
+    // triggers, routines, keys, checks and indexes are in the migration alone
     schemaGenerator: { ignoreTriggers: true, ignoreRoutines: true },
     pool: { min: 0, max: connections },
     driverOptions: {
-      // with the query, and `sslmode` in it, which MikroORM leaves out
+      // MikroORM leaves out the URL's query, and `sslmode` with it
       connectionString: databaseUrl,
       options: KEEPALIVE,
       connectionTimeoutMillis: limits.connectMs,

@@ -27,9 +27,9 @@ export async function requireRecord(
 }
 
 /**
- * As `requireRecord`, for a process that serves: it ends if the record is the other environment's, and in a production whose
- * login owns the tables, because whoever breaks into the API could change the audit and the schema. A sandbox may have one
- * login, as that of `npm start` does.
+ * As `requireRecord`, for a process that serves. Ends the process if the record is the other environment's, or if in
+ * production its login owns the tables: whoever broke into the API could change the audit and the schema. A sandbox may have
+ * one login, as `npm start` does.
  */
 export async function requireOwnRecord(
   sql: Sql,

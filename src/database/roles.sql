@@ -1,7 +1,7 @@
 -- The roles of a deployment. "npm run migrate" runs this as the owner of the tables, after each migration.
 --
 -- referrals_service  the login of API and worker
--- referrals_staff    of people's own logins, for the staff command: grant referrals_staff to ada
+-- referrals_staff    for people's own logins, with which they run the staff command: grant referrals_staff to ada
 --
 -- Neither owns anything, so neither changes the schema. A PostgreSQL server shares roles between its databases.
 
@@ -23,7 +23,7 @@ end $$;
 
 grant usage on schema public to referrals_service, referrals_staff;
 grant select, insert, update, delete on all tables in schema public to referrals_service, referrals_staff;
--- update is for what leaves numbers out after a restore
+-- "record restored" needs update, to skip numbers
 grant usage, update on all sequences in schema public to referrals_service, referrals_staff;
 
 revoke insert, update, delete on mikro_orm_migrations from referrals_service, referrals_staff;

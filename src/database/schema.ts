@@ -17,7 +17,7 @@ async function exists(sql: Sql, table: string): Promise<boolean> {
 }
 
 /**
- * One with more migrations is fine: in a rolling deployment, processes keep working after the migration.
+ * A database with more migrations is fine: in a rolling deployment, old processes keep working after the migration.
  *
  * @throws {Refusal} if the database lacks a migration.
  */
@@ -63,14 +63,14 @@ const SERVICE = 'referrals_service'
 /**
  * Makes the two roles where they are missing, and grants them their rights: see roles.sql.
  *
- * @throws {Error} what to do, in one line, if the owner may not make them; then nobody has got any rights.
+ * @throws {Error} what to do, in one line, if the owner may not make them; then no rights are granted.
  */
 export async function applyRoles(owner: Orm): Promise<void> {
   const roles = readFileSync(`${import.meta.dirname}/roles.sql`, 'utf8')
   await sqlOf(owner)
     .transaction()
     .execute(async (trx) => {
-      // PostgreSQL fails where two grant at once
+      // PostgreSQL fails concurrent grants
       await takeLock(trx, 'migration')
       await raw.raw(roles).execute(trx)
     })

@@ -28,7 +28,7 @@ export function jsonb<Value>(value: Value) {
   return value === null ? null : raw<Value>`${JSON.stringify(value)}::jsonb`
 }
 
-/** Pages of `size` rows that `read` answers, each from the place of the last row of the page before. */
+/** Yields pages of `size` rows, each read from the place of the last row of the page before. */
 export async function* pages<Row, Place>(
   size: number,
   first: Place,
@@ -54,7 +54,7 @@ export async function nextId(sql: Sql, table: 'endpoint_secrets'): Promise<numbe
   return rows[0].id
 }
 
-/** How far this process's clock is ahead of PostgreSQL's, in seconds; exact to half of the way there and back. */
+/** How far this process's clock is ahead of PostgreSQL's, in seconds; exact to half the round trip. */
 export async function clockAheadSeconds(sql: Sql): Promise<number> {
   const before = Date.now()
   const { rows } = await raw<{ now: Date }>`select clock_timestamp() as now`.execute(sql)
@@ -64,7 +64,7 @@ export async function clockAheadSeconds(sql: Sql): Promise<number> {
 
 type ValueOf<Values> = <Name extends keyof Values>(name: Name) => Expression<Values[Name]>
 
-/** Stands in a compiled query for a value that each execution brings. */
+/** A placeholder in a compiled query for a value of each execution. */
 class Parameter {
   readonly name: PropertyKey
   constructor(name: PropertyKey) {
@@ -76,7 +76,7 @@ class Parameter {
  * A query that is built and compiled at its first use only: that takes 40 to 60 µs, a quarter of a get-lead. Its text must
  * depend on nothing but its code.
  *
- * @param build asks for the stand-in of each value by its name: `value('leadId')`.
+ * @param build asks for the placeholder of each value by its name: `value('leadId')`.
  */
 export function compiledOnce<Values extends object>() {
   return <Row>(build: (sql: Sql, value: ValueOf<Values>) => Compilable<Row>) => {

@@ -12,7 +12,7 @@ export function addRecordCommands(program: Command, run: Run): void {
     .description('the record in PostgreSQL')
     .command('restored')
     .description(
-      'say that PostgreSQL was restored, or failed over with lost commits, before the processes start: ids and sequences are left out, workflows go on with what the record has, and the partners are told',
+      'run this before the processes start, if PostgreSQL was restored or failed over with lost commits: skips ids and sequences, has workflows continue from the record, and tells the partners',
     )
     .action(run(restored))
   const audit = program.command('audit').description('who did what: rows that never change')
@@ -40,7 +40,7 @@ export async function restored({ change }: StaffContext) {
     await audit({ action: 'record.restored', detail: { epoch: raised } })
     return raised
   })
-  const text = `Began epoch ${epoch}. Erase again what was erased since: lead erase --from FILE, with the erasure log. Then start the processes: within five minutes, all workflows go on with what the record has, and the partners get a mail.`
+  const text = `Began epoch ${epoch}. Erase again what was erased since: lead erase --from FILE, with the erasure log. Then start the processes: within five minutes, all workflows continue from the record, and the partners get a mail.`
   return { json: { epoch }, text }
 }
 

@@ -40,13 +40,12 @@ export function saveSettings(dataDirectory: string, settings: Settings): void {
   renameSync(`${file}.new`, file)
 }
 
-/** What a start that begins anew keeps: the socket of this very run, and PostgreSQL's programs. */
+/** What a start that begins anew keeps: the socket of this run, and PostgreSQL's programs. */
 const kept = ['run.sock', 'postgres']
 
 /**
- * Removes all data if `fresh`, or if the settings are gone with which PostgreSQL's could be opened: as root, that is kept
- * outside the data directory. Temporal's goes with it, as leads are numbered from 1 again and would meet the workflows of
- * their predecessors.
+ * Removes all data if `fresh`, or if the settings with PostgreSQL's password are gone: as root, PostgreSQL's data is outside
+ * the data directory. Temporal's data goes too: new leads are numbered from 1, and would meet the workflows of earlier ones.
  */
 export function removeUnusable(dataDirectory: string, fresh: boolean): void {
   if (!fresh && existsSync(fileIn(dataDirectory))) return

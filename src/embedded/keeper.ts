@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 
-// Ends the servers that a process has started when that process is gone, however it ended: its stdin is a pipe from it,
-// and closes then. Each line is `PID SIGNAL`, how a server is to end, or `PID`, one that has ended.
+// Ends the servers that its parent has started once the parent is gone, however that ended: stdin is a pipe from the parent,
+// and closes then. A line is `PID SIGNAL` for a server that has started, and how to end it, or `PID` for one that has ended.
 const kept = new Map<number, NodeJS.Signals>()
 for await (const line of createInterface({ input: process.stdin })) {
   const [pid, signal] = line.split(' ') as [string, NodeJS.Signals?]

@@ -72,7 +72,7 @@ export async function launch(options: LaunchOptions): Promise<Launched & { port?
   const kill = () => void child.kill(killSignal)
   const stop = async () => {
     const force = setTimeout(kill, GRACE_MS)
-    // a graceful shutdown to each of our servers
+    // each of our servers then shuts down gracefully
     child.kill('SIGINT')
     await ended
     clearTimeout(force)
@@ -101,7 +101,7 @@ function tellKeeper(line: string): void {
     // Ctrl-C in the terminal must not end it first
     keeper = spawn(process.execPath, [file], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
     keeper.unref()
-    // somebody has ended it: all it does is for when we are killed
+    // somebody has ended it: it matters only if we are killed
     keeper.stdin?.on('error', () => {})
   }
   keeper.stdin?.write(`${line}\n`)

@@ -9,7 +9,7 @@ interface PostgresOptions extends Pick<LaunchOptions, 'logFile' | 'onSpawn'> {
   /** Programs and data. If we are root, the unprivileged user must be able to reach it. */
   folder: string
   port: number
-  /** Of the superuser `postgres`; set when the data is made, and not changed afterwards. */
+  /** The password of the superuser `postgres`; set when the data is created, and never changed. */
   password: string
   /** Server settings beside our own, as `name=value`. */
   settings?: string[]
@@ -17,7 +17,7 @@ interface PostgresOptions extends Pick<LaunchOptions, 'logFile' | 'onSpawn'> {
 
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
-  // its folder would need a short path, and be shared with other servers
+  // a socket needs a folder with a short path, which other servers would share
   'unix_socket_directories=',
   'timezone=UTC',
   'log_timezone=UTC',
@@ -60,7 +60,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Launched 
 export const postgresUrl = ({ port, password }: Pick<PostgresOptions, 'port' | 'password'>) =>
   `postgresql://postgres:${password}@127.0.0.1:${port}/postgres`
 
-/** Who PostgreSQL runs as if we are root, which it refuses to run as. */
+/** The user that PostgreSQL runs as if we are root: it refuses to run as root. */
 export function unprivilegedUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
   const users = fs.readFileSync('/etc/passwd', 'utf8')
@@ -112,7 +112,7 @@ async function makeData(data: string, password: string, initdb: (args: string[])
   fs.renameSync(unfinished, data)
 }
 
-/** PostgreSQL refuses to start beside that of a start that was killed a moment ago, which is just ending. */
+/** Waits for the server of a start that was killed a moment ago: PostgreSQL refuses to start before that has ended. */
 async function previousEnded(data: string): Promise<void> {
   const lock = path.join(data, 'postmaster.pid')
   try {

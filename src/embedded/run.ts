@@ -5,7 +5,7 @@ import path from 'node:path'
 import { json } from 'node:stream/consumers'
 import { defaultDataDirectory } from './data-directory.ts'
 
-/** What `npm start` tells whoever connects to its socket, which is open while it runs, and at no other time. */
+/** What `npm start` tells whoever connects to its socket, which is open only while it runs. */
 interface Run {
   pid: number
   /** The environment variables that lead to the sandbox; empty until everything is ready, and when it is stopping. */

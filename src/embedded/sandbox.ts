@@ -16,11 +16,11 @@ export interface Sandbox {
 
 /** What the environment may replace. */
 const DEFAULTS = {
-  // Temporal answers at once: what a worker has taken beyond these waits inside of it, where nobody takes turns
+  // Temporal on this machine answers at once: further tasks would wait inside the worker, in no fair order
   WORKER_WORKFLOW_TASKS: '6',
   // on a slow disk, the first start takes long to make the database
   STARTUP_SECONDS: '120',
-  // nobody balances over it
+  // no balancer has to notice
   DRAIN_SECONDS: '0',
   STAFF_EMAIL: 'staff@example.com',
 }
@@ -56,7 +56,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     // ours has no TLS, which PGSSLMODE could ask for
     DATABASE_URL: environment.DATABASE_URL || `${postgresUrl(postgres)}?sslmode=disable`,
     ENCRYPTION_KEY: environment.ENCRYPTION_KEY || settings.encryptionKey,
-    // outside PostgreSQL's folder, whose copies it is for
+    // outside PostgreSQL's folder: a restored copy of that is erased again by this log
     ERASURE_LOG: path.resolve(environment.ERASURE_LOG || path.join(dataDirectory, 'erasures.jsonl')),
     ...FIXED,
   }
@@ -106,7 +106,7 @@ async function prepareDatabase(
     const sql = sqlOf(orm)
     await migrateDeployment(orm, 'sandbox')
     const { url: endpointUrl } = await startDemoEndpoint({
-      // that of the previous start, because the partner's endpoint names it
+      // the previous start's port, because the partner's endpoint names it
       port: await freePort(previous ? Number(new URL(previous.endpointUrl).port) : 3100),
       secretsOf: (url) => secretsOf(sql, url, encryptionKeys),
       print,

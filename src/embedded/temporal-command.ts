@@ -13,7 +13,7 @@ if (status !== 0 && !environment.TEMPORAL_ADDRESS)
   process.stderr.write('The sandbox is not running here: start it with npm start.\n')
 process.exitCode = status ?? 1
 
-/** With what turns off settings that are for another server. */
+/** The sandbox's Temporal variables; some are empty, to turn off settings for another server. */
 async function sandboxTemporal() {
   const variables = Object.entries(await runningSandbox())
   return Object.fromEntries(variables.filter(([name]) => name.startsWith('TEMPORAL_')))

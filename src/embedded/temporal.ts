@@ -82,7 +82,7 @@ export async function planTemporal({ dataDirectory, environment, onSpawn }: Sand
   const databaseFile = path.join(dataDirectory, 'temporal.db')
   return {
     variables: {
-      // what is set for another server does not count for ours
+      // settings for another server do not apply to ours
       ...Object.fromEntries(others.map((name) => [name, ''])),
       // to the Temporal CLI, even an empty certificate means TLS
       TEMPORAL_TLS: 'false',

@@ -3,12 +3,12 @@ import { LARGEST_ID } from '../values.ts'
 import { EVENT_ID, numberOr } from './fields.ts'
 
 /**
- * The places at which lists continue: what `next` of a response holds, and `after` of the next request takes. Only what a
- * response can have held is taken, so that PostgreSQL gets no number beyond its type, or in another notation.
+ * The cursors of lists: `next` in a response, `after` in the next request. Only what a response can have held is accepted,
+ * so that PostgreSQL gets no number beyond its type, or in another notation.
  */
 
 const NOT_OURS = 'must be the next of an earlier response'
-/** Instead of a cursor of list-events: after all events that there are. */
+/** In place of a list-events cursor: after all events so far. */
 export const NOW = 'now'
 
 /** Epoch, transaction, lead and position. Without leading zeros: PostgreSQL reads a transaction id that has them as octal. */
@@ -29,7 +29,7 @@ export const leadCursor = z
 /** get-deliveries: the last event. */
 export const eventCursor = z.string('must be a string').regex(EVENT_ID, NOT_OURS)
 
-/** A place in a partner's feed of events: after this one. */
+/** A place in a partner's feed of events: after this event. */
 export interface FeedPosition {
   epoch: number
   txid: string

@@ -28,7 +28,7 @@ export const errorCatalogue = {
   SECRET_REPLACED: {
     status: 409,
     message:
-      'The signing secret of the first response was replaced afterwards, or the change was canceled. Send the request with a new Idempotency-Key to get another one.',
+      'The signing secret of the first response was replaced afterwards, or the change was canceled. Send the request with a new Idempotency-Key to get a new secret.',
   },
   LEAD_CLOSED: {
     status: 409,
@@ -46,7 +46,7 @@ export const errorCatalogue = {
   CLOCK_MOVING: {
     status: 409,
     message:
-      'The lead’s clock is moving, or waits until your endpoint or the score provider answers. Send the same request again to wait for it, or another one once get-clock says that it has stopped.',
+      'The lead’s clock is moving, or waits for your endpoint or the score provider. Repeat the request to wait until it stops, or send a different one once get-clock returns "moving": false.',
   },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The request body is larger than 64 KiB.' },
   UNSUPPORTED_MEDIA_TYPE: {
@@ -79,11 +79,11 @@ export type ErrorCode = keyof typeof errorCatalogue
 export interface FieldProblem {
   /** Its path as it was sent, such as `events[0].event_name`; or the name of a header. */
   field: string
-  /** What it must be, to follow its name. Never what was sent, but for a character that is not allowed. */
+  /** What the field must be, worded to follow its name. It repeats only a character that is not allowed. */
   problem: string
 }
 
-/** What some errors say beside code and message, for programs. */
+/** Further fields of some errors, for programs. */
 interface ErrorDetails {
   /** With INVALID_PAYLOAD: the fields that are wrong. */
   fields?: readonly FieldProblem[]
@@ -115,7 +115,7 @@ export class ApiError extends Error {
     return errorCatalogue[this.code].status
   }
 
-  /** Of the response: interface specification, section 4. INVALID_PAYLOAD always has `fields`. */
+  /** The response's body: interface specification, section 4. INVALID_PAYLOAD always has `fields`. */
   get body() {
     const { code, message, details } = this
     const always: ErrorDetails = code === 'INVALID_PAYLOAD' ? { fields: [] } : {}
@@ -130,14 +130,14 @@ export const invalidPayload = (message: string, fields: readonly FieldProblem[] 
 /** What is wrong with a request: with one of its fields, or as a whole. */
 export type Fault = Partial<FieldProblem> & Pick<FieldProblem, 'problem'>
 
-/** The message says all faults, in their order. */
+/** The message names all faults, in order. */
 export function invalidRequest(...faults: readonly Fault[]): ApiError {
   const fields = faults.flatMap(({ field, problem }) => (field === undefined ? [] : { field, problem }))
   const lines = faults.map(({ field, problem }) => (field === undefined ? problem : `${field} ${problem}`))
   return invalidPayload(`Invalid request: ${lines.join('; ')}.`, fields)
 }
 
-/** For a body that is none; it names no field. */
+/** For a body that is no JSON object. */
 export const noObject = () => invalidRequest({ problem: 'the request body must be a JSON object' })
 
 /** For a lead that does not exist, and for another partner's. */

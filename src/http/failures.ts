@@ -15,7 +15,7 @@ import { leadFields } from './request-log.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of a route that ignores unknown fields and says which: noted before validation drops them. */
+    /** The unknown fields, on a route that ignores and names them: noted before validation drops them. */
     ignoredFields: string[] | undefined
   }
 }
@@ -32,7 +32,7 @@ function printable(name: string): string {
   return isLong ? `${characters.slice(0, MOST_CHARACTERS).join('')}…` : characters.join('')
 }
 
-/** What a response says of fields that were ignored: `MOST_IGNORED` names at most; `undefined` if there are none. */
+/** The names of ignored fields for a response, at most `MOST_IGNORED`; `undefined` if there are none. */
 export function ignoredIn(body: unknown, fields: readonly string[]): string[] | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined
   const unknown = Object.keys(body).filter((name) => !fields.includes(name))
@@ -69,7 +69,7 @@ function faultsOf(issues: readonly z.core.$ZodIssue[]): Fault[] {
   return [...found.values()].slice(0, MOST_FAULTS)
 }
 
-/** Where unknown fields are ignored, one of them may be what is missing: the message names them. */
+/** Where unknown fields are ignored, one may be a missing field misspelt: the message names them. */
 function ignoredFaults(schema: z.ZodType, body: unknown): Fault[] {
   if (!(schema instanceof z.ZodObject) || schema.def.catchall !== undefined) return []
   const fields = Object.keys(schema.shape)
@@ -86,7 +86,7 @@ export function answerFailures(app: FastifyInstance): void {
   })
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { status, headers, body } = toApiError(error, request)
-    // operators need its message, one line, and not where in the code it came from
+    // a refusal says what to do: operators need no stack
     if (error instanceof Refusal) request.log.error(leadFields(request), error.message)
     else if (status >= 500) request.log.error({ err: error, ...leadFields(request) }, 'request failed')
     if (status === 409 || status === 422) body.error.lead_id ??= request.leadId
@@ -120,10 +120,10 @@ function wrongMethod(method: string, allowed: string[]): ApiError {
 
 function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
-  // its sender left before the end of the body: nobody reads the answer
+  // the sender left before the end of the body: nobody reads the answer
   if (error === request.raw.errored) return new ApiError('INVALID_PAYLOAD')
   if (isDatabaseAway(error) || error instanceof Refusal) return unavailable()
-  // the files of /console send it for a path outside of them
+  // the file server of /console sends 403 for a path outside its folder
   if (error.statusCode === 403) return unknownPath()
   const { statusCode: status = 500 } = error
   const codes = Object.keys(errorCatalogue) as ErrorCode[]

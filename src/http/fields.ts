@@ -11,7 +11,7 @@ const CONTROL_BUT_BREAKS = String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\u00
 interface TextRule {
   /** Unicode code points: a surrogate pair counts as one. */
   max: number
-  /** Without the blanks around it, or, `if blank`, empty if it has nothing else. */
+  /** Removes whitespace around it; with `if blank`, only if there is nothing else. */
   trimmed?: boolean | 'if blank'
   /** Not empty. */
   filled?: boolean
@@ -20,8 +20,8 @@ interface TextRule {
 }
 
 /**
- * Text that PostgreSQL and JSON store unchanged: no control characters, no lone surrogates. Each rule stops at its first
- * fault, the length before all that looks at the characters.
+ * Text that PostgreSQL and JSON store unchanged: no control characters, no lone surrogates. The first fault ends the checks,
+ * and the length comes first, so that no check reads a long text.
  */
 export function text({ max, trimmed = false, filled = false, breaks = false }: TextRule) {
   const control = breaks ? CONTROL_BUT_BREAKS : CONTROL
@@ -44,10 +44,10 @@ interface Found {
   input?: unknown
 }
 
-/** What zod says if a rule fails, after which it tries no other rule of that field. */
+/** Options of a zod rule: its error, after which zod checks no other rule of the field. */
 const stopping = (error: string | ((found: Found) => string)) => ({ error, abort: true })
 
-/** A rule that no character matches `forbidden`. It names the first that does: many look like another, or like none. */
+/** A rule that no character matches `forbidden`. The error names the first: many look like another one, or are invisible. */
 function without(forbidden: RegExp, rule: string) {
   const error = ({ input }: Found) =>
     `${rule}, but it has ${characterOf(forbidden.exec(String(input))?.[0] ?? '')}`
@@ -63,7 +63,7 @@ function requiredOr(message: string) {
   return ({ input }: Found) => (input === undefined ? 'is required' : message)
 }
 
-/** Of what must be a number. */
+/** The error for what must be a number. */
 export function numberOr(message: string) {
   const other = requiredOr(message)
   return ({ input }: Found) =>
@@ -72,7 +72,7 @@ export function numberOr(message: string) {
       : other({ input })
 }
 
-/** Lists `names`. */
+/** The error for what must be one of `names`. */
 export function oneOf(names: readonly string[]) {
   const all = `must be one of ${names.join(', ')}`
   return ({ input }: { input?: unknown }) => (input === undefined ? `is required: it ${all}` : all)
@@ -99,7 +99,7 @@ export const phone = text({ max: 32, trimmed: true, filled: true })
 
 const FICO_RANGE = /^(([3-7]\d\d|8[0-4]\d|850)-([3-7]\d\d|8[0-4]\d|850))?$/
 
-// its own rule limits its length: a second complaint about that would say less
+// its pattern limits the length, and says more than a second error would
 const ficoRange = text({ max: 255, trimmed: true })
   .refine((value) => {
     const [low = '', high = ''] = value.split('-')
@@ -108,12 +108,12 @@ const ficoRange = text({ max: 255, trimmed: true })
   .meta({ pattern: FICO_RANGE.source, maxLength: 7 })
 
 /** The partner's own ids of the borrower and the loan officer. */
-const partnerId = text({ max: 255, trimmed: 'if blank' })
+const partnersOwnId = text({ max: 255, trimmed: 'if blank' })
 
 /** A lead's optional fields, as requests take them, and what they mean there and in responses. */
 export const optionalRules: Record<OptionalField, { rule: z.ZodString; meaning: string }> = {
   partner_lead_id: {
-    rule: partnerId,
+    rule: partnersOwnId,
     meaning:
       'Your own identifier for the borrower, which we recommend: each webhook includes it, as it was when the event was recorded.',
   },
@@ -122,7 +122,7 @@ export const optionalRules: Record<OptionalField, { rule: z.ZodString; meaning: 
     meaning:
       'The borrower’s FICO range when you referred them, `<low>-<high>` between 300 and 850: `500-549`, `550-579`, `580-619`, `620-659`.',
   },
-  loan_officer_id: { rule: partnerId, meaning: 'The loan officer who handles the borrower.' },
+  loan_officer_id: { rule: partnersOwnId, meaning: 'The loan officer who handles the borrower.' },
   notes: {
     rule: text({ max: 10_000, breaks: true, trimmed: 'if blank' }),
     meaning: 'Why the application was declined. Returned by export-lead only.',

@@ -7,7 +7,7 @@ const folder = new URL('../../docs/', import.meta.url)
 
 /** Links to files that are not served. */
 const ELSEWHERE = /\[([^[\]]+)\]\((?!https?:|#|(?:integrate|webhooks|sandbox)\.md)[^[)]+\)/g
-/** The reference's addresses of sections begin with that of the description. */
+/** Links between guides, which in the reference are sections of its description. */
 const BETWEEN_SECTIONS = /\]\((?:\w+\.md)?#/g
 /** The title of a page, and its first paragraph. */
 const BEGINNING = /^# (.+)\n\n([^]+?)\n\n/

@@ -27,7 +27,7 @@ function answerConnect(_request: IncomingMessage, socket: Socket): void {
   refuse(socket, new ApiError('METHOD_NOT_ALLOWED'))
 }
 
-/** HTTP/1.1 requires one Host header. Node's own error response has no body, and of two it reads the first only. */
+/** HTTP/1.1 requires one Host header. Node's own error response has no body, and Node reads only the first of two headers. */
 export async function requireHost({ raw }: FastifyRequest): Promise<void> {
   const hosts = raw.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host')
   if (hosts.length > 1) throw invalidPayload('The request has more than one Host header.')
@@ -56,7 +56,7 @@ export interface TlsFiles {
 
 /**
  * Mozilla's "intermediate" profile, guidelines 6.0 (https://ssl-config.mozilla.org/guidelines/6.0.json): every suite
- * has forward secrecy and authenticated encryption. Of DHE, which no current client needs, there is none.
+ * has forward secrecy and authenticated encryption. It leaves out DHE, which no current client needs.
  */
 const tlsProfile = {
   minVersion: 'TLSv1.2' as const,
@@ -99,7 +99,7 @@ export const connectionLimits = {
   silenceMs: 30_000,
   /** Between a response and the next request. Longer than the minute after which most proxies close their side. */
   keepAliveMs: 72_000,
-  /** For requests in flight on shutdown. Only test-endpoint may take longer, which the partner can repeat. */
+  /** For requests in flight on shutdown. Only test-endpoint may take longer, and the partner can repeat it. */
   stopMs: 10_000,
   /** About 60 KB each with TLS. Further connections are closed at once, without a response. */
   maxConnections: 1000,
@@ -138,7 +138,7 @@ export function createHttpServer({ log, limits, tls, isProxy }: Options): Fastif
     clientErrorHandler: answerClientError,
     rewriteUrl: readableUrl,
     return503OnClosing: false,
-    // Fastify would answer a longer one by itself; what is longer than Node's limit for headers does not come here
+    // Fastify itself would answer a longer parameter; Node refuses one that is longer than its limit for headers
     routerOptions: { maxParamLength: maxHeaderSize },
     trustProxy: isProxy,
   }
@@ -158,7 +158,7 @@ export function createHttpServer({ log, limits, tls, isProxy }: Options): Fastif
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Goes on taking requests, and has each connection closed after its next answer, before `close` is called. */
+    /** Called before `close`: the server keeps serving, but closes each connection after its next response. */
     drain(): void
   }
 }

@@ -3,9 +3,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError } from './errors.ts'
 
 /**
- * Rejects what others could have read on its way, before its key is looked at. Behind TLS proxies, plain HTTP is accepted
- * from these alone, and only if they say with X-Forwarded-Proto that the request came to them over HTTPS: a proxy that is
- * silent may also listen on port 80. Anyone may send a ping without a key, as balancers do.
+ * Rejects a request that others could have read on its way, before its key is looked at. Behind TLS proxies, plain HTTP is
+ * accepted from them alone, and only if X-Forwarded-Proto says that the request reached them over HTTPS: a proxy without this
+ * header may also listen on port 80. Anyone may send a ping without a key, as balancers do.
  *
  * @param isProxy absent where there are no proxies: the API then serves TLS itself, or is a sandbox on loopback.
  */
@@ -22,12 +22,13 @@ export function requireHttps(
       if ('encrypted' in socket || isKeylessPing) return
       throw new ApiError('HTTPS_REQUIRED')
     }
-    const ways = forwardedProtocols(request)
-    if (ways.length === 0) {
+    const protocols = forwardedProtocols(request)
+    if (protocols.length === 0) {
       if (isKeylessPing) return
       request.log.error('The proxy sends no X-Forwarded-Proto: see “HTTPS” in docs/run.md.')
     }
-    if (ways.length === 0 || ways.some((way) => way !== 'https')) throw new ApiError('HTTPS_REQUIRED')
+    if (protocols.length === 0 || protocols.some((protocol) => protocol !== 'https'))
+      throw new ApiError('HTTPS_REQUIRED')
   })
 }
 
@@ -37,7 +38,7 @@ const forwardedProtocols = ({ headers }: FastifyRequest) =>
     .split(',')
     .flatMap((protocol) => protocol.trim().toLowerCase() || [])
 
-/** Tells whether an address is one of the trusted proxies, also where it is an IPv4 address that is mapped to IPv6. */
+/** Tells whether an address is a trusted proxy, also if it is an IPv4-mapped IPv6 address. */
 export function proxiesOf(trustProxy: string | undefined): (address: string) => boolean {
   const proxies = new BlockList()
   for (const proxy of trustProxy?.split(',') ?? []) {

@@ -8,20 +8,20 @@ import { open, type Place } from '../seal.ts'
 import { IDEMPOTENCY_KEY, type KeyedCall } from '../values.ts'
 import { ApiError, invalidRequest } from './errors.ts'
 
-/** The `Idempotency-Key` of a request, kept 24 h with the answer that it got. */
+/** The `Idempotency-Key` of a request, kept for 24 hours with the answer. */
 export const IdempotencyKey = defineEntity({
   name: 'IdempotencyKey',
   tableName: 'idempotency_keys',
   properties: {
     partnerId: p.integer().primary(),
-    /** Of all calls but create-lead, with the call before it. */
+    /** With the call's name before it, except for create-lead. */
     key: p.text().primary(),
-    /** Sealed for create-lead, whose body tells of a borrower. */
+    /** Sealed for create-lead, whose body has personal data. */
     requestHash: p.text(),
     response: p.text(),
     /** The lead that create-lead made; its erasure deletes the key. */
     leadId: p.integer().nullable(),
-    /** Where the signing secret is sealed that belongs to the answer: no second copy of it is made. */
+    /** Where the answer's signing secret is sealed: no second copy of it is stored. */
     secretAt: p.text().nullable(),
     createdAt: instant().defaultRaw('now()'),
   },
@@ -39,10 +39,10 @@ export interface KeyedRequest {
 /** How long a key is remembered. */
 const freshSince = raw<Date>`now() - interval '24 hours'`
 
-/** A hash of what can be guessed would tell who the borrower is. A lead has one key at most. */
+/** Where a request hash is sealed: unsealed, it would confirm a guess who the borrower is. A lead has at most one key. */
 export const requestHashPlace = (leadId: number): Place => `idempotency_keys:${leadId}:request_hash`
 
-/** With its `requestHash` sealed, if that tells of a lead. */
+/** Its `requestHash` is sealed if it has a `leadId`. */
 interface NewKey extends KeyedRequest {
   response: string | RawBuilder<string>
   leadId: number | null
@@ -62,11 +62,11 @@ interface Remembered<Answer> {
   kind: 'replayed'
   answer: Answer
   leadId: number | null
-  /** Where the secret is sealed that belongs to the answer. */
+  /** Where the answer's signing secret is sealed. */
   secretAt: string | null
 }
 
-/** What an earlier request with the same key was answered, unless its body was another one. */
+/** The answer to an earlier request with the same key, or a conflict if the body was another one. */
 export async function findAnswer<Answer>(
   sql: Sql,
   { partnerId, key, requestHash }: KeyedRequest,
@@ -87,11 +87,11 @@ export async function findAnswer<Answer>(
 }
 
 /**
- * Does `work` once for all requests with the same key: it and its answer are committed together, and a concurrent repeat
- * waits for that and says in a header that it is one. What `work` throws undoes both, so refusals are not remembered.
- * Without a key, each request does it.
+ * Does `work` once for all requests with the same key. The work and its answer are committed together; a concurrent repeat
+ * waits for the commit, and gets the answer with the header `Idempotent-Replayed`. If `work` throws, both are rolled back, so
+ * refusals are not stored. Without a key, each request does the work.
  *
- * @param work returns the answer, and where the secret is sealed that belongs to it.
+ * @param work returns the answer, and where its signing secret is sealed.
  * @throws {ApiError} IDEMPOTENCY_CONFLICT
  */
 export async function answerOnce<Answer extends object>(
@@ -122,8 +122,8 @@ export async function answerOnce<Answer extends object>(
 }
 
 /**
- * The request with its key; `undefined` if it has none. Each call has keys of its own: no key has a space in it. Those of
- * create-lead are stored as they are.
+ * The request with its key; `undefined` if it has none. Each call has keys of its own, stored with the call's name and a
+ * space before them; those of create-lead are stored as they are.
  *
  * @throws {ApiError} if the header is there and not well-formed.
  */
@@ -145,7 +145,7 @@ export function idempotencyKeyOf({ headers }: FastifyRequest): string | undefine
   })
 }
 
-/** An absent field and `null` are the same request, so a release that adds an optional field makes no conflicts. */
+/** Absent and `null` hash alike, so a release that adds an optional field causes no conflicts. */
 function hashOf(body: unknown): string {
   const present = JSON.stringify(body, (_, value: unknown) => value ?? undefined)
   return createHash('sha256').update(present).digest('hex')

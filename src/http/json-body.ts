@@ -7,7 +7,7 @@ const DEEPEST_JSON = 32
 
 const [QUOTE, BACKSLASH, ARRAY, OBJECT, ARRAY_END, OBJECT_END] = Buffer.from('"\\[{]}')
 
-/** Whether JSON in UTF-8 is nested deeper than that. For what is not JSON, the answer may be wrong. */
+/** Whether JSON in UTF-8 is nested deeper than `DEEPEST_JSON`. For what is not JSON, the answer may be wrong. */
 export function isTooDeep(json: Uint8Array): boolean {
   let depth = 0
   let isText = false
@@ -22,7 +22,7 @@ export function isTooDeep(json: Uint8Array): boolean {
   return false
 }
 
-/** Accepts only JSON in UTF-8, and not nested too deep. Invalid bodies are rejected, never repaired. */
+/** Accepts only JSON in UTF-8 that is not nested too deep. Invalid bodies are rejected, never repaired. */
 export function acceptJson(app: FastifyInstance): void {
   const read = async ({ headers }: FastifyRequest, bytes: Buffer) => {
     if ((headers['content-encoding'] ?? 'identity') !== 'identity')

@@ -131,7 +131,7 @@ const configuration = {
   documentDownloadType: 'json',
   orderSchemaPropertiesBy: 'preserve',
   orderRequiredPropertiesFirst: false,
-  // what the examples show
+  // the header that the examples show
   authentication: {
     preferredSecurityScheme: 'serviceKey',
     securitySchemes: { serviceKey: { value: 'Service-Key <API_KEY>' } },

@@ -120,7 +120,7 @@ function failuresOf(errors: readonly ApiError[], hasBody: boolean): Record<strin
   return Object.fromEntries(Array.from(found, ([status, all]) => [status, sharedOr(all)]))
 }
 
-/** A reference to the shared response, if it says all that there is to say. */
+/** A reference to the shared response, if that says it all. */
 function sharedOr(errors: readonly ApiError[]): object {
   const [{ code: only, message } = new ApiError('NOT_FOUND'), ...more] = errors
   const isShared = more.length === 0 && message === errorCatalogue[only].message
@@ -147,10 +147,10 @@ interface Operation<Body, Response> {
   bodyExamples?: Examples
   response: Response
   responseDescription: string
-  /** Beside those of every response. */
+  /** In addition to those of every response. */
   responseHeaders?: readonly (keyof typeof commonHeaders)[]
   responseExamples: Examples
-  /** The errors of this route, with their messages, beside those that every request can get. */
+  /** The errors of this route, with their messages, in addition to those that every request can get. */
   errors?: readonly ApiError[]
 }
 

@@ -13,7 +13,7 @@ declare module 'fastify' {
   }
 }
 
-/** Nobody read a response: the status that nginx logs for it. */
+/** The sender left before the response: the status that nginx logs for that. */
 const SENDER_LEFT = 499
 
 /**
@@ -27,14 +27,14 @@ export function logRequests(app: FastifyInstance, observeRequest: ObserveRequest
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
     const { raw } = reply
-    // of a sender that has left, Fastify tells nothing: without these, the slowest requests would be missing
+    // Fastify has no hook for a sender that has left: without these, the slowest requests would be missing
     let isSent = false
     raw.once('finish', () => (isSent = true))
-    raw.once('close', () => isSent || told(request, reply, SENDER_LEFT))
+    raw.once('close', () => isSent || observe(request, reply, SENDER_LEFT))
   })
-  app.addHook('onResponse', async (request, reply) => told(request, reply, reply.statusCode))
+  app.addHook('onResponse', async (request, reply) => observe(request, reply, reply.statusCode))
 
-  function told(request: FastifyRequest, reply: FastifyReply, status: number): void {
+  function observe(request: FastifyRequest, reply: FastifyReply, status: number): void {
     const { partnerId, keyId, eventId, refusal, method } = request
     const { elapsedTime: elapsedMs } = reply
     const { url: route } = request.routeOptions

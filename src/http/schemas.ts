@@ -9,7 +9,7 @@ import { id, integer, ownLeadId } from './fields.ts'
 /** Where OpenAPI keeps the schema of this name. */
 export const refTo = (schemaId: string) => `#/components/schemas/${schemaId}`
 
-/** Names of which some are added later: a generated client that knows today's only would refuse a whole response. */
+/** Names that may become more: a generated client that accepts only today's would refuse a whole response. */
 export const openEnum = (schemaId: string, names: readonly string[], description: string) =>
   z.union([z.enum(names), z.string()]).meta({ id: schemaId, description })
 
@@ -48,7 +48,7 @@ export const errorCode = z
   )
 export const attemptNumber = z.int().describe('Counts the requests with this `webhook-id` from 1.')
 
-/** The body of an extension, which takes no other fields: one that is misspelt would be ignored. */
+/** The body of an extension. It refuses unknown fields: a misspelt one would be ignored. */
 export function strictBody<Shape extends z.ZodRawShape>(shape: Shape, needs = '') {
   const must = `must be a JSON object${needs && `; ${needs}`}`
   return z.strictObject(shape, {
@@ -88,7 +88,7 @@ export const closeReason = openEnum(
   `Why a lead is closed. ${meaningsOf({ ...closeReasons, ...serviceCloseReasons })} New ones may be added.`,
 )
 
-/** Of the field that says when a lead was closed. */
+/** The description of `closed_at`. */
 export const whatClosed =
   '30 days after `mortgage_ready`, by your close-lead, or by our staff, for example because the borrower dropped out. From then on no milestones are recorded. Closing is not a milestone: list-events has it, get-events does not.'
 

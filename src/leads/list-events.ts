@@ -7,7 +7,7 @@ import { bodyOf, sequenceOf } from '../deliveries/delivery.ts'
 import { feedCursor, type FeedPosition, NOW, readFeedCursor, writeFeedCursor } from '../http/cursors.ts'
 import { ApiError, invalidRequest, retryLater } from '../http/errors.ts'
 import { flag, integer } from '../http/fields.ts'
-import { limitInFlight } from '../http/in-flight.ts'
+import { limitInFlight } from '../http/limit-in-flight.ts'
 import { operation } from '../http/operation.ts'
 import {
   ofEvent,

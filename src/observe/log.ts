@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 import { leadOf } from '../temporal/names.ts'
 
 interface Options {
-  /** Which code runs, so that a line of before a deployment is told from one after it. */
+  /** Which code runs: tells lines before a deployment from those after it. */
   build?: string
   /** Stdout, unless a test reads the lines. */
   destination?: DestinationStream
@@ -40,7 +40,7 @@ const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ER
 const RETRIED = /^gRPC call \w+ retried \d+ times$/
 const QUIET_MS = 60_000
 
-/** Writes the lines of Temporal's SDK into our log; of an outage, one a minute, and the others as `debug`. */
+/** Writes the lines of Temporal's SDK into our log. During an outage, one a minute is a warning, and the rest is `debug`. */
 export function sdkLines(log: Pick<Logger, (typeof levels)[keyof typeof levels]>) {
   let saidAt = Number.NEGATIVE_INFINITY
   return ({ level, message, meta }: SdkLine): void => {
@@ -50,7 +50,7 @@ export function sdkLines(log: Pick<Logger, (typeof levels)[keyof typeof levels]>
       saidAt = performance.now()
       return log.warn(fields, 'Temporal does not answer the worker; it tries again until Temporal does')
     }
-    // the one that waits for the other has none by design
+    // the workers of deliveries and scores have no workflows, by design
     const ours = message.startsWith('No workflows registered') ? 'debug' : levels[level]
     log[ours](fields, message)
   }

@@ -8,7 +8,7 @@ const CACHE_MS = 5000
 /** Prometheus waits ten seconds for all metrics, and PostgreSQL may be away. */
 const READ_LIMIT_MS = 2000
 
-/** What `read` answers, for everyone who asks within five seconds; `undefined` when it fails or takes too long. */
+/** Caches what `read` answers for five seconds; `undefined` if it fails or takes too long. */
 export function cached<Counts>(read: () => Promise<Counts>): () => Promise<Counts | undefined> {
   let answer: Promise<Counts | undefined> | undefined
   let readAt = 0
@@ -58,8 +58,8 @@ interface Process {
 }
 
 /**
- * Registers which build a process is, and how it stands with what it needs. The build is on every series, so that those of
- * two builds that follow each other at one address stay apart.
+ * Registers the build of a process, and whether PostgreSQL and Temporal answer it. Every series has the build as a label, so
+ * that two builds at one address stay apart.
  */
 export function registerProcess(registry: Registry, process: Process): void {
   const { build, orm, findDatabaseFault, reachTemporal } = process
@@ -76,16 +76,16 @@ export function registerProcess(registry: Registry, process: Process): void {
   const temporalUp = isUp(() => reachTemporal().then(() => undefined))
   const databaseUp = isUp(findDatabaseFault)
   const gauges = [
-    // first, or the other readings would be seen to wait for connections
+    // first, so that it does not count the other readings, which need connections
     ['referrals_database_connections_waiting', 'Statements that wait for a connection', waiting],
-    ['referrals_database_clock_difference_seconds', 'Our clock is so far ahead of PostgreSQL’s', clockAhead],
+    ['referrals_database_clock_difference_seconds', 'How far our clock is ahead of PostgreSQL’s', clockAhead],
     ['referrals_database_up', 'Whether PostgreSQL answers, and its record can be used', databaseUp],
     ['referrals_temporal_up', 'Whether Temporal answers', temporalUp],
   ] as const
   for (const [name, help, read] of gauges) registerGauge(registry, name, help, read)
 }
 
-/** Of a request that was answered; `route` is the route's pattern, never the requested path. */
+/** Measures a request; `route` is the route's pattern, never the requested path. */
 export type ObserveRequest = (
   labels: { method: string; route: string; status: number },
   seconds: number,

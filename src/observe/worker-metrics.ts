@@ -19,10 +19,10 @@ const MESSAGES: Record<EndpointNotice['kind'], string> = {
 
 /** Seconds; a request may take 15. */
 const ATTEMPT_BUCKETS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
-/** Retries go on for 72 hours. */
+/** Seconds; retries go on for three days. */
 const DELIVERY_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800, 7200, 28_800, 86_400, 259_200]
 
-/** The worker's metrics, in their own registry, and what counts and logs. That never throws and waits for nothing. */
+/** The worker's metrics, in their own registry, and `observe`, which counts and logs, and never throws or waits. */
 export function createWorkerMetrics(log: Logger) {
   const registry = new Registry()
   const registers = [registry]
@@ -39,7 +39,7 @@ export function createWorkerMetrics(log: Logger) {
   )
   const delays = histogram(
     'referrals_event_delivery_seconds',
-    'Time from the recording of an event until its endpoint took the webhook',
+    'Time from the recording of an event until its endpoint accepted the webhook',
     DELIVERY_BUCKETS,
   )
   const mails = counter('referrals_mails_total', 'Emails by outcome', 'outcome')
@@ -52,7 +52,7 @@ export function createWorkerMetrics(log: Logger) {
   )
   const ends = new Gauge({
     name: 'referrals_schedule_last_end_timestamp_seconds',
-    help: 'When this worker last came to the end of what a schedule starts',
+    help: 'When this worker last finished the run of a schedule, or started',
     labelNames: ['schedule'],
     registers,
   })
@@ -65,11 +65,11 @@ export function createWorkerMetrics(log: Logger) {
       attempts.inc({ result: ok ? 'delivered' : (failure ?? 'unknown') })
       durations.observe(durationMs / 1000)
     },
-    /** A webhook was taken for the first time, so long after its event was recorded; that clock may be ahead. */
+    /** A webhook was accepted for the first time, this long after its event was recorded, on a clock that may be ahead. */
     delivered: (seconds: number): void => delays.observe(Math.max(0, seconds)),
     recorded: (event: MilestoneName): void => events.inc({ event }),
     mailed: (outcome: 'sent' | 'not_allowed' | 'refused'): void => mails.inc({ outcome }),
-    /** One that failed for another reason than that it has to wait. */
+    /** An activity failed, for another reason than that it has to wait. */
     activityFailed: (activity: string): void => failures.inc({ activity }),
     noticed({ kind, partnerId, reason, eventId }: EndpointNotice): void {
       notices.inc({ kind })
@@ -81,7 +81,7 @@ export function createWorkerMetrics(log: Logger) {
       failures.inc({ activity: 'deliverWebhook' })
       log.error({ partner_id: partnerId, reason }, 'a webhook waits: its signing secret cannot be decrypted')
     },
-    /** What a schedule starts came to its end here. */
+    /** This worker finished the run of a schedule. */
     scheduleEnded: (schedule: string): void => ends.setToCurrentTime({ schedule }),
   }
   return { registry, observe }
@@ -90,7 +90,7 @@ export function createWorkerMetrics(log: Logger) {
 type Attempted = Pick<AttemptOutcome, 'ok' | 'status' | 'errorCode' | 'durationMs'>
 export type WorkerObserver = ReturnType<typeof createWorkerMetrics>['observe']
 
-/** Gauges of what waits, and what is read for each. */
+/** The gauge of each count of the backlog. */
 const backlogGauges: Record<Exclude<keyof Backlog, 'endpoints'>, [name: string, help: string]> = {
   due: ['referrals_deliveries_due', 'Webhooks that should be sent now'],
   held: ['referrals_deliveries_held', 'Open webhooks to paused endpoints'],
@@ -101,7 +101,7 @@ const backlogGauges: Record<Exclude<keyof Backlog, 'endpoints'>, [name: string, 
   ],
 }
 
-/** Registers them: read on a scrape, at most once in five seconds, without a value while they cannot be read. */
+/** Registers the backlog's gauges: read on a scrape, at most every five seconds, without a value while that fails. */
 export function registerBacklog(registry: Registry, read: () => Promise<Backlog>): void {
   const latest = cached(read)
   for (const [count, [name, help]] of Object.entries(backlogGauges))
@@ -132,7 +132,7 @@ export function sdkMetrics({ METRICS_HOST: host, TEMPORAL_METRICS_PORT: port }: 
   }
 }
 
-/** Counts activities that fail, by their type: one that only has to wait says so, and does not count. */
+/** Counts activities that fail, by type. A benign failure, of one that only has to wait, does not count. */
 export function countedFailures(count: (activity: string) => void): ActivityInterceptorsFactory {
   const isExpected = (error: unknown) =>
     error instanceof CancelledFailure ||

@@ -6,7 +6,7 @@ import { keyId, keysInUse, open, type Place, retireKeys, seal, SealError } from 
 import { table } from '../staff/answer.ts'
 import type { Run, StaffContext } from '../staff/context.ts'
 
-/** Columns with sealed values, and those that name the row in the values' places. */
+/** Columns with sealed values, and the column that identifies the row in a value's `Place`. */
 const sealedColumns = [
   { table: 'leads', id: 'id', column: 'personal' },
   { table: 'endpoint_secrets', id: 'id', column: 'ciphertext' },
@@ -43,7 +43,7 @@ async function countValues(sql: Sql): Promise<KeyUse[]> {
   return uses
 }
 
-/** Values that are read at a time. */
+/** Values per read. */
 const PAGE = 500
 
 /**
@@ -65,7 +65,7 @@ async function rewriteColumn(sql: Sql, sealed: SealedColumn, keys: readonly Buff
       const text = openOrSkip(value, place, keys)
       if (text === undefined) continue
       const cells =
-        // with the hash of the address, which is under the same key
+        // with the hash of the email address, which uses the same key
         name === 'leads'
           ? sealBorrower(id, JSON.parse(text) as Borrower, keys)
           : { [column]: seal(text, place, keys) }
@@ -137,7 +137,7 @@ export async function rewrite(context: StaffContext) {
 }
 
 const DONE =
-  'Nothing is under another key. Once every API and worker runs with the newest key first, remove the others from ENCRYPTION_KEY. Keep them as long as backups from before exist.'
+  'Nothing is under another key. Once every API and worker runs with the newest key first, remove the others from ENCRYPTION_KEY. Keep them elsewhere as long as older backups exist.'
 const NOT_DONE =
   'Keep every older key: the values below cannot be read, or a process still writes with an older key. Restart every API and worker with the newest key first, and run this again.'
 

@@ -96,8 +96,8 @@ export async function emptyLeads(trx: Sql, leadIds: readonly number[]): Promise<
 }
 
 /**
- * Cancels open deliveries, and takes the lease of each that is being sent: a sender that has lost its lease writes nothing
- * of the endpoint's answer.
+ * Cancels open deliveries, and clears the lease of each that is being sent: a sender without its lease stores nothing of the
+ * endpoint's answer.
  */
 async function cancelDeliveries(trx: Sql, leadIds: readonly number[]): Promise<void> {
   // settled ones too: a replay has begun its attempt before this lock, or finds the lead erased

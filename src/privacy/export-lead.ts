@@ -6,7 +6,7 @@ import { findDeliveries } from '../deliveries/list-deliveries.ts'
 import type { RouteDependencies } from '../http/dependencies.ts'
 import { retryLater, unknownLead } from '../http/errors.ts'
 import { ownLeadId, timestamp } from '../http/fields.ts'
-import { limitInFlight } from '../http/in-flight.ts'
+import { limitInFlight } from '../http/limit-in-flight.ts'
 import { operation } from '../http/operation.ts'
 import { leadErrors, strictBody, stringMap, success } from '../http/schemas.ts'
 import { changeableFields, eachField, requiredFields } from '../leads/lead-fields.ts'
@@ -32,7 +32,7 @@ const parts = {
 }
 
 /** The part that staff get, too. */
-const HOLD = 'Since when the data is kept whoever asks to erase it, and why.'
+const HOLD = 'Since when the lead is under a legal hold, and why.'
 
 /** An export is read by people: what is in a part may grow. */
 export const exportedLeadSchema = z
@@ -98,7 +98,7 @@ interface Exporting {
   sql: Sql
   encryptionKeys: readonly Buffer[]
   leadId: number
-  /** A partner gets its own leads that are not erased, and is not told who of staff did something, with what details. */
+  /** A partner gets only its own leads that are not erased, without names of staff and details of their actions. */
   partnerId?: number
 }
 

@@ -16,7 +16,7 @@ interface Retained {
   days: keyof Limits | number
   /** Which rows; all by default. */
   only?: RawBuilder<unknown>
-  /** How, in batches that answer how many rows each was; by default, rows are deleted. */
+  /** Removes them in batches, and yields the number of rows of each; by default, rows are deleted. */
   remove?: (old: Old) => AsyncGenerator<number>
 }
 
@@ -67,7 +67,7 @@ const limitOf = ({ days }: Retained, limits: Limits) => (typeof days === 'number
 const isOld = ({ at, only = raw`true` }: Retained, days: number) =>
   raw<boolean>`${raw.ref(at)} < now() - ${days} * interval '1 day' and ${only}`
 
-/** At least, after each batch: live traffic goes first. */
+/** The shortest pause after a batch: live traffic goes first. */
 const PAUSE_MS = 100
 /** Servers that keep their clocks right differ by less than a second. */
 const MOST_APART_SECONDS = 300
@@ -79,7 +79,7 @@ export interface Removal {
 }
 
 /**
- * Removes what is old of a class, in small batches with a pause as long as each took. Interrupted, it is called again.
+ * Removes what is old of a class, in small batches, each followed by a pause as long as it took. It can be interrupted.
  *
  * @returns how many rows it removed; `undefined` if the class is kept forever.
  */
@@ -108,7 +108,7 @@ const SIZES = { leads: 100, rows: 500, attempts: 2000 }
 async function* deleteRows({ sql, days, each }: Old): AsyncGenerator<number> {
   const table = raw.table(each.table)
   for (let removed = SIZES.rows; removed === SIZES.rows; yield removed) {
-    // a request that takes an expired Idempotency-Key anew has locked it, and keeps it
+    // a request that reuses an expired Idempotency-Key has locked its row, which stays
     const { numAffectedRows } = await raw`
       with old as (
         select ctid from ${table} where ${isOld(each, days)}
@@ -129,7 +129,7 @@ async function* eraseOld({ sql, days, each, logFile }: Old): AsyncGenerator<numb
   }
 }
 
-/** By how much the clock of a worker may be wrong, which gives attempts their ids. */
+/** By how much a worker's clock may be wrong: attempts have their ids from it. */
 const SKEW_MS = HOUR_MS
 
 /**

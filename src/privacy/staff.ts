@@ -34,7 +34,7 @@ export function addPrivacyCommands(program: Command, run: Run): void {
     .description('erase its personal data now and for good')
     .action(run(erase))
   addReason(named('hold'), holdReasons)
-    .description('keep its data whoever asks to erase it, and however old it is; a partner is told why')
+    .description('put it under a legal hold, so that nothing erases it; a partner is told why')
     .action(run(hold))
   named('release').description('end its hold').action(run(release))
   program
@@ -51,7 +51,7 @@ export async function exportLead(context: StaffContext, id: number) {
   return { json, text: JSON.stringify(json, null, 2) }
 }
 
-/** `lead show`: the same to be read. What was ignored and why, its workflow says in the Web UI. */
+/** `lead show`: the same as a text. The Web UI shows which signals its workflow ignored, and why. */
 export async function showLead(context: StaffContext, id: number) {
   const found = await look(context, id, 'lead.show')
   const { config, temporal } = context
@@ -70,7 +70,7 @@ async function look(context: StaffContext, id: number, action: string): Promise<
   return found
 }
 
-/** Without the bodies, and what endpoints answered with. */
+/** Leaves out the bodies of webhooks and of endpoints' answers. */
 function textOf(found: LeadExport, url: string | null): string {
   const { lead, onboarding_email, clock, score_updates, closing, workflow, events, deliveries } = found
   const { metadata, ...own } = lead
@@ -130,7 +130,7 @@ async function eraseFrom(context: StaffContext, file: string): Promise<Answer> {
     text: fields({
       'leads of this deployment in the log': lines,
       'erased again': erased.join(', '),
-      'not erased, because held: "lead release", then again': held.join(', '),
+      'held, so not erased: use "lead release", then repeat': held.join(', '),
     }),
     failed: held.length > 0,
   }
@@ -170,7 +170,7 @@ export async function release(context: StaffContext, lead: number) {
   return { json: { lead_id: lead, held: false }, text: `Lead ${lead} is not held any more.` }
 }
 
-/** Has the workers remove what is old now: their settings say how old data may become. A dry run counts it by ours. */
+/** Has the workers remove old data now, by their settings. A dry run counts it by the settings of this process. */
 export async function retention(context: StaffContext, { dryRun = false }: { dryRun?: boolean } = {}) {
   const { sql, config, client } = context
   if (dryRun) {

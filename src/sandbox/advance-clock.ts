@@ -137,10 +137,10 @@ const schema = operation({
   ],
 })
 
-/** POST /sandbox/advance-clock: what months bring, now. */
+/** POST /sandbox/advance-clock: moves a lead's clock through all that falls due. */
 export const advanceClock: FastifyPluginAsyncZod<AskingOptions> = async (app, options) => {
   const { sql, referrals, isMoving, limitAdvances } = options
-  /** The ids of updates that may not be over: a repeat joins. */
+  /** The ids of updates that may still run: a repeated request joins its update. */
   const begun = new LRUCache<string, string>({ max: 1000, ttl: MINUTE_MS })
 
   async function advance(lead: number, target: ClockTarget) {
@@ -204,7 +204,7 @@ async function happenedBetween(
     .execute()
   const dates = new Map(events.map(({ event_id: id, at }) => [id, at]))
   const webhooks = attempts.flatMap(({ started_at: startedAt, ...attempt }) => {
-    // attempts keep our time: the lead's was as far ahead as where it stopped next
+    // attempts have real time: the lead's clock was ahead by the offset at its next stop
     const stand = stands.find(({ now, offset }) => startedAt.getTime() <= now - offset)
     if (stand === undefined) return []
     // one that sent its event at once gets that event's date

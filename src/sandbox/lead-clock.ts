@@ -46,7 +46,7 @@ interface Due {
   at: number
 }
 
-/** All that falls due on a lead's clock, the first of it first. Of score updates that are overdue, only the latest comes. */
+/** All that falls due on a lead's clock, in order of date. Of overdue score updates, only the latest comes. */
 export function dueDates({ now, closedAt, anchor, period, endsAt, open }: LeadClock): Due[] {
   const dates: Due[] = []
   const isOpen = closedAt === null
@@ -74,17 +74,17 @@ export const dateOf = (clock: LeadClock, stop: ClockStop): number | undefined =>
 /** The furthest moment of its time that a lead's clock can be moved to, in milliseconds. */
 export const furthestOf = ({ now, offset }: LeadClock): number => now - offset + MOST_YEARS * 365.25 * DAY_MS
 
-/** A moment at which nothing was due or under way: before a clock was moved, and at last where it stopped. */
+/** A moment at which nothing was due or under way: before each move of a clock, and where it finally stopped. */
 export type ClockStand = Pick<LeadClock, 'now' | 'offset' | 'position'>
 
-/** What moved a clock answers. */
+/** The result of advancing a clock. */
 export interface Advance {
   /** None if the lead was erased meanwhile. */
   stands: ClockStand[]
   stopped: EarlyStop | null
 }
 
-/** From one date to the next. */
+/** The result of moving a clock to the next date. */
 export interface ClockStep {
   /** `null` if it was not moved, because something is due that does not happen, or the lead was erased. */
   from: ClockStand | null

@@ -42,8 +42,8 @@ export async function clockOf(sql: Sql, leadId: number): Promise<LeadClock> {
 }
 
 /**
- * Moves a lead's clock forward by whole seconds, unless it was moved meanwhile. Its webhooks' retries, and its end, stay
- * where they are on the lead's clock: on ours they come sooner. Of nothing else the time changes.
+ * Moves a lead's clock forward by whole seconds, unless it was moved meanwhile. Its webhooks' retries and its end keep their
+ * dates on the lead's clock, so in real time they come sooner. No other date changes.
  */
 export async function moveClock(sql: Sql, { leadId, offset }: LeadClock, seconds: number): Promise<void> {
   await raw`

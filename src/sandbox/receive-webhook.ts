@@ -4,7 +4,7 @@ import type { Sql } from '../database/sql.ts'
 import { receivedSecrets } from '../endpoints/secrets.ts'
 import type { RouteDependencies } from '../http/dependencies.ts'
 import { ApiError, retryLater } from '../http/errors.ts'
-import { limitInFlight } from '../http/in-flight.ts'
+import { limitInFlight } from '../http/limit-in-flight.ts'
 import { problemOf } from '../webhooks/signature.ts'
 import { MOST_KEPT, sinkPath, USUAL } from './sink.ts'
 
@@ -105,7 +105,7 @@ function waitWhileHeld(ms: number, { raw: response }: FastifyReply): Promise<voi
   })
 }
 
-/** For who reads the attempt: a refusal is not said to be received. */
+/** What people read in the attempt. */
 function explain(problem: string | null, status: number): string {
   if (problem !== null) return `Refused: ${problem}.`
   return status < 300 ? 'Received.' : `Refused with ${status}, as set-sink told this sink.`

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { EndpointDependencies } from '../endpoints/own-endpoint.ts'
-import { limitInFlight } from '../http/in-flight.ts'
+import { limitInFlight } from '../http/limit-in-flight.ts'
 import { advanceClock } from './advance-clock.ts'
 import { type AskingOptions, type SandboxDependencies, tooManyAdvances } from './ask-lead.ts'
 import { getClock } from './get-clock.ts'

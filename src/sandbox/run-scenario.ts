@@ -102,7 +102,7 @@ export const runScenario: FastifyPluginAsyncZod<AskingOptions> = async (app, opt
   const takeLeadId = leadIds(sql)
 
   async function newLead(partnerId: number, requestId: string): Promise<number> {
-    // no lead is made while nobody plays with it
+    // while Temporal is away, nothing would play the scenario with the new lead
     await reachTemporal()
     const reserved = await takeLeadId()
     await insertLead(options, reserved, partnerId, BORROWER, webhookBody, { requestId })

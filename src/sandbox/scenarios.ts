@@ -4,8 +4,8 @@ import type { CloseReason } from '../leads/reasons.ts'
 import { SCORE_PERIOD_DAYS } from '../leads/score-dates.ts'
 
 /**
- * `stopped`: the endpoint refuses for so long that production would pause it, the clock can be moved no further, or the lead
- * is full. `closed`: the lead was closed.
+ * `stopped`: production would pause the endpoint by now, the clock is at its limit, or the lead is full. `closed`: the lead
+ * was closed.
  */
 export type ScenarioEnd = 'done' | 'stopped' | 'closed'
 

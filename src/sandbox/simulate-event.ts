@@ -184,8 +184,8 @@ export const simulateEvent: FastifyPluginAsyncZod<AskingOptions> = async (app, {
 }
 
 /**
- * Short, and never the same for a header and without one. Other milestones under the same header are another request:
- * nothing remembers what the first one was, and a score update with other gains must not count as recorded.
+ * The id of the update, random without a header. Other milestones under the same header are another request: nothing
+ * remembers what the first one was, and a score update with other gains must not count as recorded.
  */
 function keyOf(header: string | undefined, events: object[]): string {
   if (header === undefined) return randomUUID()

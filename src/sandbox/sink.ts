@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core'
 import { instant } from '../database/columns.ts'
 import { ApiError } from '../http/errors.ts'
 
-/** A sandbox endpoint of ours that a partner uses as its own, and how it answers. */
+/** An endpoint of ours that a sandbox partner uses as its own, and how it answers. */
 export const Sink = defineEntity({
   name: 'Sink',
   tableName: 'sinks',
@@ -12,7 +12,7 @@ export const Sink = defineEntity({
     token: p.text(),
     /** What it answers to a webhook with a valid signature. */
     status: p.integer().default(200),
-    /** For how many more webhooks, after which it answers as usual; null for all. */
+    /** How many more webhooks get this answer before the usual one; null for all. */
     timesLeft: p.integer().nullable(),
     /** Before it answers. */
     delayMs: p.integer().default(0),
@@ -36,7 +36,7 @@ export const SinkWebhook = defineEntity({
   },
 })
 
-/** How a sink answers that was told nothing else, or no longer. */
+/** How a sink answers without set-sink, or after its `times`. */
 export const USUAL = { status: 200, delay_ms: 0 }
 
 /** How many requests of a sink are kept. */

@@ -11,7 +11,7 @@ export interface Answer {
   exitCode?: number
 }
 
-/** What a command prints that may be too long to hold at once: JSON, a row each line, with `--json` or without. */
+/** An answer that may be too long to hold in memory: JSON, one row a line, with `--json` or without. */
 export interface Rows {
   rows: AsyncIterable<object>
 }

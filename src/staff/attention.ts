@@ -7,9 +7,9 @@ import { table } from './answer.ts'
 import type { Run, StaffContext } from './context.ts'
 import { failureLine } from './failure.ts'
 
-/** For cron: a row has entries. Exit code 1 means that the command itself failed. */
+/** The exit code, for cron, if a row has entries; 1 means that the command itself failed. */
 const SOMETHING_WAITS = 3
-/** A count ends here. */
+/** A row counts no further. */
 export const MOST_COUNTED = 10_000
 
 /** What waits for a person: the rows that PostgreSQL knows of, as statements that find `partner_id` and `since`. */
@@ -29,7 +29,7 @@ const rows: Record<string, { next: string; find: (sql: Sql) => RawBuilder<unknow
   },
   'emails not sent for an hour': {
     next: 'read the log of the mail server',
-    // those that are tried no more are left out
+    // without those that are no longer tried
     find: () => raw`select partner_id, created_at as since from leads
       where onboarding in ('sending', 'failed') and closed_at is null
         and created_at between now() - interval '8 days' and now() - interval '1 hour'

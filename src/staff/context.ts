@@ -33,7 +33,7 @@ const TEMPORAL_LIMIT_MS = 12_000
 const NO_KEY =
   'ENCRYPTION_KEY is not set: this command reads or writes encrypted data. Set it as API and worker have it; see docs/settings.md.'
 
-/** Staff may have a key before the processes do, which could not read what it seals. */
+/** Staff may have a key before the processes do, and these could not read what it seals. */
 const notYetInUse = (key: string) =>
   `No API or worker has ${key} as its newest key yet: give it to all of them first, and restart them. See “Rotate the encryption key” in docs/operations.md.`
 
@@ -96,8 +96,8 @@ export async function openContext(config: Config<'staff'>, temporal: TemporalSet
       sql.transaction().execute((trx) => work({ sql: trx, audit: auditedIn(trx) })),
     /**
      * Runs `work` that takes more than one transaction, between two audit rows. The first is written before anything is done,
-     * so a login without the right to is refused. The second is missing if the command was killed, or PostgreSQL was away
-     * at its end: a failure to write it is no failure of the command.
+     * so a login without that right is refused. The second is missing if the command was killed, or PostgreSQL was away
+     * at its end: a failure to write the second row does not fail the command.
      */
     async act<Result>(action: AuditedAction, work: () => Promise<Acted<Result>>): Promise<Result> {
       const begunId = await recordAudit(sql, actor, { ...action, outcome: 'begun' })

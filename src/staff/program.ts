@@ -71,7 +71,7 @@ const NO_DEPLOYMENT =
 /** Where a command line was typed. */
 export interface Terminal {
   environment: NodeJS.ProcessEnv
-  /** The environment variables that lead to the sandbox that runs there; none if none does. */
+  /** The environment variables that lead to the sandbox on this machine; none if it is not running. */
   runningSandbox?: () => Promise<Record<string, string>>
   /** Writes to stdout, and resolves once there is room for more. */
   write: (text: string) => Promise<void>
@@ -123,7 +123,7 @@ export async function carryOut(args: readonly string[], terminal: Terminal): Pro
   }
 }
 
-/** Of the deployment that the environment names, else of the sandbox that runs on the machine. */
+/** The settings of the deployment that the environment names, or else of the running sandbox. */
 async function settingsOf({ environment, runningSandbox }: Terminal) {
   const sandbox = environment.DATABASE_URL ? {} : { ...(await runningSandbox?.()) }
   if (!environment.DATABASE_URL && sandbox.DATABASE_URL === undefined) throw new Refusal(NO_DEPLOYMENT)

@@ -14,8 +14,8 @@ export function isTemporalAway(error: unknown): boolean {
 }
 
 /**
- * Whether a call of a client was not answered by its deadline. The server has the same deadline: where its clock is ahead by
- * a moment, it cancels the call, and the client is told that, although nobody here canceled anything.
+ * Whether a client's call was not answered by its deadline. The server has the same deadline: if its clock is slightly ahead,
+ * it cancels the call, and the client sees a cancelation that nobody here asked for.
  */
 export function isTimeUp(error: unknown): boolean {
   return isGrpcDeadlineError(error) || isGrpcCancelledError(error)

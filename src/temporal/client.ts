@@ -16,7 +16,7 @@ import {
 
 type Started = Pick<CompiledWorkflowOptions, 'workflowId' | 'memo'>
 
-/** A line in the log for each workflow that the process asks Temporal to start, whatever asks for it. */
+/** Logs each workflow that the process asks Temporal to start. */
 function loggedStarts(log: Pick<Logger, 'info'>): WorkflowClientInterceptor {
   async function logged<Output>(workflow_type: string, started: Started, work: Promise<Output>) {
     const { workflowId: workflow_id, memo } = started
@@ -49,8 +49,8 @@ export async function reachTemporal({ connection }: Client): Promise<void> {
 
 /**
  * A client that connects at the first call, and again whenever Temporal comes back. It touches no workflow of
- * another deployment. Nobody closes its connection: when idle, it keeps no process running, and the SDK throws where
- * nobody catches it when it repeats a call on one that is closed.
+ * another deployment. Its connection is never closed: when idle, it keeps no process running, and a retry on a closed one
+ * makes the SDK throw where nobody can catch it.
  *
  * @param options with `log`, each start has a line there.
  */

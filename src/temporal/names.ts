@@ -1,6 +1,6 @@
 import { DAY_MS } from '../values.ts'
 
-/** Workflows share it with the activities that have no queue of their own, for eager activity execution. */
+/** The task queue of workflows, and of activities without a queue of their own, which allows eager activity execution. */
 export const TASK_QUEUE = 'referrals'
 
 export const referralId = (leadId: number) => `lead-${leadId}`
@@ -13,21 +13,21 @@ export const endpointWorkflowId = (partnerId: number) => `endpoint-${partnerId}`
 
 /**
  * The task queue of the activities that send a webhook and wait for the endpoint. Each worker polls it beside the queue
- * `referrals`, with places of its own: however many endpoints hang, milestones are recorded. A webhook that its recording
- * sends at once is on `referrals`, which waits for it for a second.
+ * `referrals`, with task slots of its own: however many endpoints hang, milestones are recorded. A webhook that is sent when
+ * its event is recorded takes a slot of `referrals`, for a second at most.
  */
 export const DELIVERIES_QUEUE = 'deliveries'
 
 /**
  * The task queue of the activities that ask the score provider. Each worker polls it beside the queue `referrals`, with
- * places of its own, so that:
+ * task slots of its own, so that:
  *
  * - the server bounds how many are started a second, however many score updates are due and however many workers there are;
- * - a provider that hangs takes no place from milestones and webhooks.
+ * - a provider that hangs takes no slot from milestones and webhooks.
  */
 export const SCORES_QUEUE = 'scores'
 
-/** What operators filter and sort workflows by in Temporal's Web UI: ids, states and dates, nobody's data. */
+/** What operators filter and sort workflows by in Temporal's Web UI: ids, states and dates, no personal data. */
 export const searchAttributes = {
   LeadId: 'INT',
   PartnerId: 'INT',

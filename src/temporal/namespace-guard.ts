@@ -2,7 +2,7 @@ import { type Connection, isGrpcServiceError, type WorkflowClientInterceptor } f
 import type { Logger } from 'pino'
 import { Refusal } from '../fail.ts'
 
-/** Under which name of the namespace's data its deployment is kept. */
+/** The name under which a namespace's data has its deployment's id. */
 const OWNER = 'partner-referral-deployment'
 const PERMISSION_DENIED = 7
 const UNIMPLEMENTED = 12
@@ -19,11 +19,11 @@ export class OtherDeployment extends Refusal {
 }
 
 /**
- * Makes sure that the namespace is `deployment`'s, and makes it so when it is nobody's: two deployments number
- * their leads alike, and would start, signal and record each other's.
+ * Makes sure that the namespace is `deployment`'s, and claims it if it is unclaimed. Two deployments number their leads
+ * alike, and would start, signal and record each other's.
  *
  * @param deployment its id, as the database has it.
- * @returns `unmarked` when Temporal does not let us see or say whose it is, as Temporal Cloud may.
+ * @returns `unmarked` if Temporal does not let us read or write the owner, as Temporal Cloud may not.
  * @throws {OtherDeployment}
  */
 export async function claimNamespace(
@@ -81,7 +81,7 @@ export function createNamespaceGuard(
   let checkedAt = Number.NEGATIVE_INFINITY
   let checking: Promise<void> | undefined
   let told = ''
-  /** Each line once, however many calls meet it. */
+  /** Logs a line once, however many calls lead to it. */
   const tell = (level: 'warn' | 'error', line: string) => {
     if (line !== told) log?.[level](line)
     told = line
@@ -119,7 +119,7 @@ const guardedNames = [
   ...(['query', 'describe', 'cancel', 'terminate'] as const),
 ]
 
-/** Makes every call about a workflow wait for the guard: none reaches another deployment's namespace. */
+/** Makes every call about a workflow wait for the guard, so that none reaches another deployment's namespace. */
 export function guardedCalls(guard: NamespaceGuard) {
   const after = async <Input, Output>(input: Input, next: (input: Input) => Promise<Output>) => {
     await guard()

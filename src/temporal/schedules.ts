@@ -3,16 +3,16 @@ import type { Logger } from 'pino'
 import { keepTurning } from './in-flight.ts'
 import { TASK_QUEUE } from './names.ts'
 
-/** Temporal may come back without its data at any time: then the leads wait for the comparison. */
+/** Temporal may come back without its data at any time: then leads wait for the comparison. */
 const INTERVAL_MS = 10_000
 const CALL_LIMIT_MS = 5000
 
 const { SKIP } = ScheduleOverlapPolicy
 
-/** What is done every so often: each is a Temporal Schedule, and the workflow that it starts. */
+/** Periodic work: each is a Temporal Schedule, and the workflow that it starts. */
 export const schedules = {
-  comparison: { every: '5 minutes', summary: 'What Temporal lacks of the record' },
-  retention: { every: '1 day', summary: 'Removes what is old' },
+  comparison: { every: '5 minutes', summary: 'Starts missing workflows, wakes late ones' },
+  retention: { every: '1 day', summary: 'Removes old data' },
 } as const
 export type ScheduleName = keyof typeof schedules
 
@@ -57,7 +57,7 @@ async function create(client: Client, name: ScheduleName): Promise<boolean> {
         taskQueue: TASK_QUEUE,
         staticSummary: summary,
       },
-      // what an outage made it miss is made up for by one run
+      // one run makes up for all that an outage missed
       policies: { overlap: SKIP, catchupWindow: every },
     })
     return true

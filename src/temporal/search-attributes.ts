@@ -14,7 +14,7 @@ export const attributeKeys = Object.fromEntries(
   names.map((name) => [name, defineSearchAttributeKey(name, searchAttributes[name])]),
 ) as { [Name in keyof Attributes]: SearchAttributeKey<Attributes[Name]> }
 
-/** Those that every lead has, by where it stands. */
+/** The search attributes that every lead's workflow has. */
 export function attributesOf(
   state: Pick<ReferralState, 'leadId' | 'partnerId' | 'seen' | 'lastEventAt'>,
   deliveries: 'ok' | 'failing' | 'held',

@@ -12,7 +12,7 @@ export function addWorkflowCommands(program: Command, run: Run): void {
     .action(run(rebuild))
 }
 
-/** What the workers do once a day, now: for example after Temporal's data was lost. The text counts, JSON has the ids. */
+/** Runs the daily comparison now, for example after Temporal's data was lost. The text has counts, JSON has ids. */
 async function rebuild(context: StaffContext) {
   await context.requireOwnNamespace()
   const repairs = await context.act({ action: 'workflow.rebuild' }, async () => {

@@ -18,7 +18,7 @@ export const bundleOptions = {
 
 type Version = Pick<Config<'worker'>, 'TEMPORAL_WORKER_BUILD_ID'>
 
-/** Activities at a time that record, and as many that send webhooks and wait for endpoints. */
+/** Concurrent activities of a worker on `referrals`, and as many on `deliveries`. */
 export const ACTIVITIES = 100
 /** Workflows kept in memory, of about 0.5 MB each. */
 const CACHED_WORKFLOWS = 500
@@ -26,13 +26,13 @@ const CACHED_WORKFLOWS = 500
 const common = (settings: Version, taskQueue: string) => ({
   dataConverter: { payloadConverterPath },
   taskQueue,
-  // above what a webhook may take, so that a deployment cuts none off
+  // longer than a webhook may take, so that a deployment cuts none off
   shutdownGraceTime: LEASE_MS,
   shutdownForceTime: '30 seconds' as const,
   ...versioning(settings),
 })
 
-/** How much a worker does at a time, how it stops, and under which version it works. */
+/** The worker of workflows and of what they record. */
 export const workerOptions = (settings: Version & Pick<Config<'worker'>, 'WORKER_WORKFLOW_TASKS'>) => ({
   ...common(settings, TASK_QUEUE),
   maxConcurrentWorkflowTaskExecutions: settings.WORKER_WORKFLOW_TASKS,
@@ -40,28 +40,28 @@ export const workerOptions = (settings: Version & Pick<Config<'worker'>, 'WORKER
   maxCachedWorkflows: CACHED_WORKFLOWS,
 })
 
-/** What sends webhooks: see `DELIVERIES_QUEUE`. */
+/** The worker that sends webhooks: see `DELIVERIES_QUEUE`. */
 export const deliveriesWorkerOptions = (settings: Version) => ({
   ...common(settings, DELIVERIES_QUEUE),
   maxConcurrentActivityTaskExecutions: ACTIVITIES,
 })
 
 /**
- * How many scores a worker asks for at a time. Those that are made up take the processor only, and from the milestones of
- * others.
+ * Concurrent score requests of a worker. Those to the sandbox's mock wait for nothing, and take processor time from
+ * milestones.
  */
 const SCORES = { ofProvider: 20, madeUp: 4 }
-/** Temporal's own default. It is said, so that it takes the place of a former limit. */
+/** Temporal's own default, sent explicitly so that it replaces an earlier limit. */
 const NO_LIMIT = 100_000
 
-/** What asks the score provider: see `SCORES_QUEUE`. */
+/** The worker that asks the score provider: see `SCORES_QUEUE`. */
 export const scoresWorkerOptions = (
   settings: Version & Pick<Config<'worker'>, 'SCORE_PROVIDER_RATE' | 'SCORE_PROVIDER_URL'>,
 ) => ({
   ...common(settings, SCORES_QUEUE),
   maxConcurrentActivityTaskExecutions:
     settings.SCORE_PROVIDER_URL === undefined ? SCORES.madeUp : SCORES.ofProvider,
-  // the server keeps to it, for all workers together
+  // the server enforces it, for all workers together
   maxTaskQueueActivitiesPerSecond: settings.SCORE_PROVIDER_RATE || NO_LIMIT,
 })
 

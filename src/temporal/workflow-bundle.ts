@@ -25,7 +25,7 @@ async function bundleWorkflows(folder = cacheFolder): Promise<WorkflowBundle> {
 /** In milliseconds; 0 if there is none. */
 const changedAt = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
 
-/** Of every file that might be bundled: to know which ones are, they would have to be bundled. */
+/** When any source that may be in the bundle last changed: only bundling tells which ones are. */
 function newestSource(): number {
   const sources = ['workflows', 'src'].flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })

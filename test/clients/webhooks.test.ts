@@ -100,7 +100,7 @@ describe('a webhook', () => {
     for (const none of ['', 'whsec_', 'whsec_***', 'secret'])
       expect(() => new Webhooks({ secrets: none })).toThrow('the whsec_… that set-endpoint showed')
     const { body, headers } = await signed(update)
-    await expect(new Webhooks({ secrets: [] }).unwrap(body, headers)).rejects.toThrow('give webhookSecrets')
+    await expect(new Webhooks({ secrets: [] }).unwrap(body, headers)).rejects.toThrow('pass webhookSecrets')
   })
 })
 
@@ -172,7 +172,7 @@ function serveRequests(
 /** Servers that parse before the receiver has a look. */
 const parsers: Record<string, { remedy: string; serve: Serve }> = {
   'Node’s http': {
-    remedy: 'let nobody read the body before',
+    remedy: 'read the raw body first',
     serve: (options) => {
       const handle = webhooks.node(options) as unknown as RequestListener
       return listen(

@@ -126,7 +126,9 @@ describe('an Idempotency-Key', () => {
         409,
         {
           code: 'SECRET_REPLACED',
-          message: expect.stringContaining('Send the request with a new Idempotency-Key to get another one.'),
+          message: expect.stringContaining(
+            'Send the request with a new Idempotency-Key to get a new secret.',
+          ),
         },
       ])
       expect(again.text).not.toContain(first.body.data.secret)

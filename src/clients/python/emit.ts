@@ -1,4 +1,4 @@
-/** Writes the types and the calls of the Python client from docs/openapi.json: every library that does needs Python. */
+/** Writes the types and the calls of the Python client from docs/openapi.json. Every library for this needs Python. */
 
 import type { JSONSchema } from 'json-schema-to-typescript'
 import { callsOf, type Document, refName } from '../document.ts'
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 OtherName: TypeAlias = Literal["a name that was added later"]
-"""Any string that is not a known name: with \`str\`, a comparison with a known name would not tell a type checker the kind."""
+"""Any string that is not a known name: with \`str\`, a comparison with a known name would not narrow a union."""
 `
 const CALLS = `"""A method for each call of the API, named after it."""
 
@@ -57,7 +57,7 @@ export function emitCalls(document: Document): string {
 
 function declaration(name: string, schema: JSONSchema): string {
   const { properties = {}, required = [], description } = schema
-  // names of headers are no names of Python
+  // names of headers are not Python identifiers
   if (schema.properties === undefined || Object.keys(properties).some((field) => field.includes('-')))
     return `${name}: TypeAlias = '${typeOf(schema)}'\n${docstring(description, '')}`
   const fields = Object.entries(properties).map(([field, each]) => {

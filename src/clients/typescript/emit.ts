@@ -7,8 +7,8 @@ import { callsOf, type Document, refName } from '../document.ts'
 const HEAD = `// Generated from docs/openapi.json by npm run clients. Do not edit.
 
 /**
- * A name that was added after this client was made. It is any string, but TypeScript takes it for one of its own, so that
- * comparing with a known name tells the kinds apart; with \`string\`, it would not.
+ * A name that was added after this client was made: at run time, any string. It is a type of its own, so that a comparison
+ * with a known name narrows a union; with \`string\`, it would not.
  */
 export declare enum OtherName {
   any = 'any that is not known',

@@ -59,7 +59,7 @@ export async function call(path, body = {}, { signal, method = 'POST', headers =
     method,
     headers: { authorization: `Service-Key ${key}`, 'content-type': 'application/json', ...headers },
     ...(method === 'POST' && { body: JSON.stringify(body) }),
-    // a connection that is dead without a word would keep a view for minutes
+    // a connection that died silently would block a view for minutes
     signal: AbortSignal.any([AbortSignal.timeout(MOST_ANSWER_MS), ...(signal ? [signal] : [])]),
   }).catch(unanswered)
   const answer = await response.json().catch((/** @type {unknown} */ error) => {

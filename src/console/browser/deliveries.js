@@ -55,6 +55,6 @@ export function problemOf(delivery) {
   return last === undefined ? null : reasonOf(last.url, last)
 }
 
-/** In how many milliseconds to look again: of open webhooks, no event says how they go on. @param {Delivery[]} deliveries */
+/** In how many milliseconds to look again: no event tells of the attempts of open webhooks. @param {Delivery[]} deliveries */
 export const lookAgainMs = (deliveries) =>
   deliveries.some(({ state }) => ['pending', 'held'].includes(state)) ? LOOK_AGAIN_MS : undefined

@@ -1,6 +1,6 @@
 /**
- * Where a button disappears with what it did, its section gets the focus, or the page's heading: else the browser
- * starts again at the top. The title follows the heading.
+ * When the focused element disappears, its section gets the focus, or the page's heading: the browser would start again at
+ * the top. The title follows the heading.
  *
  * @param {Element} root of the page
  */

@@ -11,8 +11,7 @@ import { Failure, Question, useAction } from './parts.js'
  * A field with what is wrong with it.
  *
  * @param {FormField & { value: string, onValue: (value: string) => void, options?: string[][], problem?: string | undefined, isAlone?: boolean }} props
- *   `options`: value and text of each, for a choice. `isAlone`: nothing else says that something is wrong, so that this
- *   is read out
+ *   `options`: value and text of each, for a choice. `isAlone`: it is the form's only field, and its problem is read out
  */
 export function Field({
   name,
@@ -56,7 +55,7 @@ export function Field({
   `
 }
 
-/** What is wrong with the fields of a form, by name; empty unless all of it is. @param {Error | undefined} error @param {FormField[]} fields */
+/** The problems of a form's fields, by name; empty if one is of no field of the form. @param {Error | undefined} error @param {FormField[]} fields */
 function problemsOf(error, fields) {
   /** @type {Map<string, string>} */
   const problems = new Map()
@@ -71,7 +70,7 @@ function problemsOf(error, fields) {
  * Fields, and a button that sends them. The first wrong field gets the focus.
  *
  * @param {{ fields: FormField[], initial?: Record<string, string>, label: string, send: (values: Record<string, string>) => Promise<Children>, toCurl?: (values: Record<string, string>) => import('./code.js').ToCurl, refusal?: Error, isFirst?: boolean, buttons?: Children, children?: Children }} props
- *   `send`: what it returns is shown; `refusal`: an error from before; `isFirst`: what the page is for
+ *   `send`: what it returns is shown; `refusal`: an error from before; `isFirst`: its button is the page's main one
  */
 export function Form({
   fields,
@@ -137,15 +136,15 @@ export function Form({
 
 /**
  * @typedef {{ label: string, path: import('./types.js').Path, body?: object, off?: string | undefined, isFirst?: boolean, key?: string, ask?: { title: string, text: string, keep: string, use: string } }} Action
- *   `off`: why it would do nothing; `isFirst`: what to do first; `key`: of buttons that take each other's place; `ask`:
- *   asks before
+ *   `off`: why it would do nothing; `isFirst`: what to do first; `key`: shared by buttons that replace each other; `ask`:
+ *   asks for confirmation
  */
 
 /**
  * Buttons, what came of them, and their calls as curl. A button keeps the focus when another one takes its place.
  *
  * @param {{ actions: Action[], tell?: (answer: any, action: Action) => Children, children?: Children }} props
- *   `tell`: says what came of it; `children`: above the last button, which depends on them
+ *   `tell`: says what the action did; `children`: above the last button, which depends on them
  */
 export function Actions({ actions, tell = () => undefined, children }) {
   const { busy, error, done, run } = useAction()

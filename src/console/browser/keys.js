@@ -20,7 +20,7 @@ export function refuseKey(key) {
  * @param {string} key
  * @returns {{ refusal?: string, offered?: string }} `offered`: the key to ask about
  */
-export function consider(key) {
+export function takeLinkKey(key) {
   const refusal = refuseKey(key)
   const stored = readKey()
   if (stored === null && refusal === '') storeKey(key)

@@ -5,7 +5,7 @@ import { call } from './api.js'
 /** Everything about a lead. @param {number} id @param {AbortSignal} signal @returns {Promise<LeadData>} */
 export async function loadLead(id, signal) {
   const body = { lead_id: id }
-  // alone: without this lead, each of the other calls would be refused, too
+  // first: if there is no such lead, the other calls would be refused, too
   const { data: lead, closing = null } = await call('/get-lead', body, { signal })
   const [{ data: events }, deliveries, { data: clock }] = await Promise.all([
     call('/get-events', body, { signal }),

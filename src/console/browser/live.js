@@ -6,10 +6,10 @@ import { ApiFailure, call } from './api.js'
 const WAIT_S = 25
 const MOST_KEPT = 200
 const POLL_MS = 3000
-/** Between two pages with events: in a storm, views have to load what they show, too. */
+/** Between two pages of events, so that views can load during a burst. */
 const BREATH_MS = 500
 const LONGEST_PAUSE_MS = 3000
-/** An attempt follows the answer to an action, and is no event. */
+/** When to load again after an action: its attempts come later, and are no events. */
 const AFTER_ACTION_MS = [500, 2000, 5000]
 
 /** What arrived since the page was opened. */
@@ -25,7 +25,7 @@ const feed = {
 const watchers = new Set()
 /** @type {AbortController | undefined} */
 let running
-/** Of the request that waits for news. @type {AbortController | undefined} */
+/** Ends the request that waits for events. @type {AbortController | undefined} */
 let waiting
 
 const tell = () => watchers.forEach((watcher) => watcher())
@@ -85,7 +85,7 @@ async function follow(signal) {
     } catch (error) {
       if (asking.aborted) continue
       const { next = after, retryMs, status } = /** @type {ApiFailure} */ (error)
-      // the cursor is of a record that was restored, or begun anew
+      // the cursor is from before a restore or a fresh start
       if (next !== after) {
         after = next
         touch()
@@ -104,7 +104,7 @@ async function follow(signal) {
 function become(state) {
   if (feed.state === state) return
   feed.state = state
-  // views may show what was before
+  // views may show old data
   if (state === 'live') touch()
   else tell()
 }
@@ -181,7 +181,7 @@ export function useLoad(load, inputs, again = () => undefined) {
           if (!signal.aborted) setResult({ data })
         } catch (error) {
           if (signal.aborted) return
-          // the request for news may be as dead, without a word
+          // the request that waits for events may have died silently, too
           if (error instanceof ApiFailure && error.status === 0) waiting?.abort()
           ms = retryIn(error)
           setResult(({ data }) => ({ data, error: /** @type {Error} */ (error) }))
@@ -195,7 +195,7 @@ export function useLoad(load, inputs, again = () => undefined) {
   return { data: result.data, error: result.error, reload: () => setTurn(turn + 1) }
 }
 
-/** Never, if it would be refused again: what it asks for is wrong, or not there. @param {unknown} error */
+/** Never, if the request is wrong or its object is missing: it would be refused again. @param {unknown} error */
 const retryIn = (error) =>
   error instanceof ApiFailure && [400, 404].includes(error.status)
     ? undefined

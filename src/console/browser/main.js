@@ -1,7 +1,7 @@
 import { html, render, useEffect, useLayoutEffect, useState } from './preact.js'
 import { forgetKey, KEY_NOT_ACCEPTED, onRefused, readKey, shortened, storeKey } from './api.js'
 import { keepFocus } from './focus.js'
-import { consider } from './keys.js'
+import { takeLinkKey } from './keys.js'
 import { startLive, stopLive, useLive } from './live.js'
 import { NotFound, Question } from './parts.js'
 import { link, useRoute } from './route.js'
@@ -76,7 +76,7 @@ function Shell({ partnerKey, onSignOut, children }) {
   const route = useRoute()
   const View = viewOf(route)
   const place = `${route.name}/${route.id}`
-  // at once: whoever types on is not taken back; a screen reader hears where it is
+  // at once: later, it would interrupt typing; a screen reader says the heading
   useLayoutEffect(() => {
     focusHeading()
     scrollTo(0, 0)
@@ -130,7 +130,7 @@ function start() {
   if (key !== undefined) history.replaceState(null, '', location.pathname)
   visits += 1
   stopLive()
-  render(html`<${App} key=${visits} ...${key === undefined ? {} : consider(key)} />`, root)
+  render(html`<${App} key=${visits} ...${key === undefined ? {} : takeLinkKey(key)} />`, root)
 }
 
 // A pasted link changes only the fragment. This comes before the views' listeners, which would take the key for a route.

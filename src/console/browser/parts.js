@@ -35,7 +35,7 @@ export const Empty = ({ title, children, action }) => html`
   </div>
 `
 
-/** What is not there, as a page. @param {{ title: string, children?: Children }} props */
+/** A page for what does not exist. @param {{ title: string, children?: Children }} props */
 export const NotFound = ({ title, children }) => html`
   <div class="empty">
     <h1 tabindex="-1">${title}</h1>
@@ -47,7 +47,7 @@ export const NotFound = ({ title, children }) => html`
 /**
  * What happened and what to try.
  *
- * @param {{ error: Error | undefined, again?: () => void }} props `again`: of what is loaded again by itself, too
+ * @param {{ error: Error | undefined, again?: () => void }} props `again`: tries again at once, where the console also does by itself
  */
 export function Failure({ error, again }) {
   if (error === undefined) return null
@@ -67,7 +67,7 @@ function explain(error, isRepeated) {
     const what = status === 0 ? 'The API did not answer' : 'The service is temporarily unavailable'
     return `${what}: ${isRepeated ? 'the console keeps trying' : 'try again in a few seconds'}.`
   }
-  // the others' messages say what to do
+  // other messages say what to do
   return status < 500
     ? message
     : `${message} Try again. If it happens again, tell us the request id ${requestId ?? ''}.`
@@ -79,12 +79,12 @@ export const Pending = ({ of: { data, error, reload } }) => html`
   ${data === undefined && error === undefined && html`<p class="loading" role="status">Loading …</p>`}
 `
 
-/** What was done, read out. @param {{ isChange?: boolean, children?: Children }} props */
+/** The result of an action, read out. @param {{ isChange?: boolean, children?: Children }} props */
 export const Done = ({ isChange = true, children }) =>
   html`<p class=${isChange ? 'good' : 'dim'} role="status">${children}</p>`
 
 /**
- * Asks before something is done. Nothing else can be done before; then the focus is where it was.
+ * Asks for confirmation in a modal dialog. When it closes, the focus returns to where it was.
  *
  * @param {{ title: string, text: Children, keep: string, onKeep: () => void, use: string, onUse: () => void }} props
  */
@@ -115,8 +115,8 @@ export function Question({ title, text, keep, onKeep, use, onUse }) {
 }
 
 /**
- * Runs one action at a time, and keeps what came of it. Meanwhile its buttons are `aria-disabled`: a button that is
- * `disabled` loses the focus.
+ * Runs one action at a time, and keeps its result. Meanwhile its buttons are `aria-disabled`: a `disabled` button would
+ * lose the focus.
  *
  * @template T
  * @param {Error} [initial] an error from before

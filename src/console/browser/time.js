@@ -62,7 +62,7 @@ export function useNow() {
  *
  * @param {{ at: string, zone?: boolean, isReal?: boolean, help?: boolean }} props
  *   `zone`: says UTC, where no heading does. `isReal`: real time, although the page follows a lead's clock.
- *   `help`: how far away it is can be read beside it.
+ *   `help`: shows beside it how far away it is.
  */
 export function Utc({ at, zone = false, isReal = false, help = false }) {
   const now = Math.max(useNow(), Date.now())

@@ -23,7 +23,7 @@ export type {
 } from '../../clients/typescript/src/api.ts'
 
 type Answers = { [Name in keyof Calls as (typeof calls)[Name]['path']]: Calls[Name]['response'] }
-/** Of a call, below `/v1`. */
+/** The path of a call, below `/v1`. */
 export type Path = keyof Answers
 export type Answer<Of extends Path> = Answers[Of]
 
@@ -35,6 +35,6 @@ export interface LeadData {
   closing: LeadClosing | null
   steps: Step[]
   next: Due | null
-  /** By how many milliseconds its clock is. */
+  /** By how many milliseconds the lead's clock is ahead. */
   ahead: number
 }

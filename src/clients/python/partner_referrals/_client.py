@@ -22,7 +22,7 @@ from ._retries import is_worth_repeating, leaves_open, wait_of
 from ._webhooks import Webhooks
 
 ONCE = ("/sandbox/advance-clock", "/sandbox/run-scenario", "/test-endpoint")
-"""Carrying these out twice is not the same as once, and they take no Idempotency-Key."""
+"""Calls that are not idempotent, and take no Idempotency-Key."""
 PAUSE = 0.25  # seconds between two looks at a certification
 
 
@@ -44,8 +44,8 @@ class Referrals(Calls):
     ) -> None:
         """
         `webhook_secrets` is for `webhooks`: the endpoint's secret, and while it is rotated, the previous one too. `timeout`
-        is for one attempt and `deadline` for a call with all its attempts, both in seconds; what a call waits for comes on
-        top. `ssl_context` is for authorities that Python does not know.
+        is for one attempt and `deadline` for a call with all its attempts, both in seconds; the `wait` of a call comes on
+        top. `ssl_context` is for certificate authorities that Python does not know.
         """
         if not re.fullmatch("prs_(test|live)_[!-~]+", api_key):
             raise ValueError("api_key must begin with prs_test_ or prs_live_, and end without a space or line break")
@@ -74,18 +74,18 @@ class Referrals(Calls):
 
     def events(self, *, after: str | None = None, stop: Event | None = None) -> Iterator[types.FeedEvent]:
         """
-        The events of all leads as they happen, each once and each lead's in order, without an end: through restarts of
-        the service and failures of the network. Store `event["cursor"]` after you have handled an event, and begin there
-        again with `after`; `now` skips what there is.
+        The events of all leads as they happen, each once and each lead's in order, without an end. It goes on through
+        restarts of the service and network failures, and raises what cannot pass by itself: a refused key, and a
+        `CursorLostError`, after whose `cursor` to continue. Store `event["cursor"]` after you have handled an event, and
+        begin there with `after`; `now` skips the events so far.
 
-        Once `stop` is set, no event comes any more, and it ends within 25 seconds, or the client's `timeout` later. What
-        cannot pass by itself is raised: a refused key, and a `CursorLostError`, whose `cursor` is where to go on.
+        Once `stop` is set, no more events come, and it ends within 25 seconds, or the client's `timeout` later.
         """
         stop = stop or Event()
         while not stop.is_set():
             request = {"after": after, "limit": 100, "wait": 25}
             try:
-                # an outage ends some time, and the feed goes on where it was
+                # without a deadline: after an outage, the feed goes on where it was
                 page: types.ListEventsResponse = self._attempts("POST", "/list-events", request, {}, inf, stop)
             except ReferralsError:
                 if not stop.is_set():
@@ -107,7 +107,7 @@ class Referrals(Calls):
         try:
             self.certify_endpoint(request)
         except ApiError as error:
-            # an attempt whose answer was lost has begun it, and it has ended since
+            # an attempt whose answer was lost has begun the certification, which has ended since
             if error.code != "NO_CANDIDATE" or not error.maybe_done:
                 raise
         while monotonic() < ends:

@@ -13,7 +13,7 @@ class NoAnswerError(ReferralsError):
 
 
 class ApiError(ReferralsError):
-    """The API refused the call or failed. Subclasses, named after their `code`, are for what callers usually handle apart."""
+    """The API refused the call or failed. Subclasses, named after their `code`, are for what callers usually handle separately."""
 
     def __init__(self, message: str, *, code: str, status: int, headers: Mapping[str, str], error: Mapping[str, Any]) -> None:
         super().__init__(message)
@@ -27,7 +27,7 @@ class ApiError(ReferralsError):
         self.fields: list[dict[str, str]] = fields if isinstance(fields, list) else []
         """For `INVALID_PAYLOAD`: which were wrong, each with `field` and `problem`."""
         self.cursor = str(error.get("next"))
-        """Of a `CursorLostError`: go on after this one. You may get events again that you have."""
+        """Of a `CursorLostError`: continue after it. Some events may come again."""
         self.maybe_done = False
         """An earlier attempt of this call got no clear answer, and may have been carried out."""
 
@@ -45,7 +45,7 @@ class CursorLostError(InvalidPayloadError):
 
 
 class WebhookVerificationError(ReferralsError):
-    """The request is not a genuine webhook of now: answer 400, and do nothing."""
+    """The request is not a genuine and recent webhook: answer 400, and do nothing."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -54,7 +54,7 @@ class WebhookVerificationError(ReferralsError):
 
 
 def error_of(status: int, headers: Mapping[str, str], body: Any) -> ApiError:
-    """What a proxy answers in the API's place has no code."""
+    """The error of a response; a proxy's own response has no code."""
     answer = body.get("error") if isinstance(body, dict) else None
     error: dict[str, Any] = answer if isinstance(answer, dict) else {"code": "NO_CODE"}
     code = str(error.get("code"))

@@ -5,23 +5,23 @@ from __future__ import annotations
 from ._errors import ApiError, ReferralsError
 
 SHORTEST_WAIT, FIRST_WAIT, LONGEST_WAIT = 0.1, 0.5, 8.0
-"""The shortest is so that a `Retry-After` of 0 brings no hundreds of attempts a second."""
+"""The shortest one keeps a `Retry-After` of 0 from causing hundreds of attempts a second."""
 TEMPORARY = (408, 429, 500, 502, 503, 504)
-"""Statuses after which the same request may succeed; only after 429 it was not begun."""
+"""Statuses after which the same request may succeed; only 429 says that nothing was carried out."""
 
 
 def is_worth_repeating(error: ReferralsError, may_repeat: bool) -> bool:
     """`may_repeat`: whether carrying the request out twice is the same as once."""
     if not isinstance(error, ApiError):
         return may_repeat
-    # a conflict that passes says so
+    # a temporary conflict has a Retry-After
     if error.status == 409:
         return error.retry_after is not None
     return error.status in TEMPORARY if may_repeat else error.status == 429
 
 
 def leaves_open(error: ReferralsError) -> bool:
-    """Whether the request may have been carried out, though it was not answered so."""
+    """Whether the request may have been carried out, although the answer does not say so."""
     return not isinstance(error, ApiError) or error.status == 408 or error.status >= 500
 
 

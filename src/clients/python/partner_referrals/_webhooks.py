@@ -55,7 +55,7 @@ class Webhooks:
         given = [each.encode(errors="replace") for each in signatures.split(" ")]
         # one valid signature of any secret is enough; compared in constant time
         if not any(hmac.compare_digest(each, one) for each in expected for one in given):
-            raise WebhookVerificationError("signature", "No signature fits: another secret, or a changed body")
+            raise WebhookVerificationError("signature", "No signature matches: another secret, or a changed body")
         return parse(body)
 
     def receive(
@@ -128,5 +128,5 @@ def parse(body: bytes) -> WebhookEvent:
     except (ValueError, RecursionError):
         event = None
     if not isinstance(event, dict) or not isinstance(event.get("type"), str):
-        raise WebhookVerificationError("body", "The body is no event in JSON")
+        raise WebhookVerificationError("body", "The body is not an event in JSON")
     return cast(WebhookEvent, event)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 OtherName: TypeAlias = Literal["a name that was added later"]
-"""Any string that is not a known name: with `str`, a comparison with a known name would not tell a type checker the kind."""
+"""Any string that is not a known name: with `str`, a comparison with a known name would not narrow a union."""
 
 API_VERSION = "1.0.0"
 """The version of the API that this client was made for."""

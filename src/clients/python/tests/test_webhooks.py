@@ -113,7 +113,7 @@ class AWebhook(TestCase):
             ),
             ("too_new", "clock", body, {**headers, "webhook-timestamp": "9" * 12}),
             ("parsed_body", "request.get_data()", json.loads(body), headers),
-            *(("body", "no event in JSON", *genuine(text)) for text in ("", "[]", "{", '{"type": 1}', "[" * 99_999)),
+            *(("body", "not an event in JSON", *genuine(text)) for text in ("", "[]", "{", '{"type": 1}', "[" * 99_999)),
         ]
         for reason, message, each, its_headers in table:
             with self.subTest(reason=reason, message=message):

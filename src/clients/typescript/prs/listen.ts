@@ -19,10 +19,10 @@ interface Settings {
   signal: AbortSignal
 }
 
-/** Webhooks that are under way or wait for others of their lead; beyond it the feed is not read on. */
+/** Webhooks under way, or waiting for earlier ones of their lead; with so many, the feed is not read further. */
 const MOST_HELD = 200
 const HELD_PAUSE_MS = 100
-/** How long the first answer of the service, and a receiver's, may take; what Retry-After can ask for. */
+/** The limits of the service's first answer, of a receiver's answers, and of Retry-After. */
 const FIRST_MS = 5_000
 const ANSWER_MS = 15_000
 const LONGEST_WAIT_S = 60
@@ -152,7 +152,7 @@ function lineOf(event: FeedEvent, { status, problem, durationMs }: Sent, retryMs
 function refusalOf(error: unknown): unknown {
   if (error instanceof CursorLostError)
     return new Refusal(
-      `The service does not know the place any more where this command ended: its database was restored, or the sandbox was started anew. Go on with --from ${error.cursor}, where webhooks may come that you have, or with --from now.`,
+      `The service no longer knows the place where this command ended: its database was restored, or the sandbox was started anew. Continue with --from ${error.cursor}, after which some webhooks may come again, or with --from now.`,
       1,
     )
   if (error instanceof NoAnswerError)

@@ -22,7 +22,7 @@ lead's in order, signed with a secret that this command prints and keeps. Your e
 A webhook that is not accepted is tried again, before the next one of its lead; other leads go on. Webhooks come at least
 once: after this command was killed, some come again. A 2xx status within 15 seconds accepts a webhook.
 
-Exit codes: 0 ended by Ctrl-C or SIGTERM, 1 the service refused, 2 the command cannot run like this.`
+Exit codes: 0 ended by Ctrl-C or SIGTERM, 1 the service refused, 2 an argument or a file is unusable.`
 
 const options = {
   'forward-to': { type: 'string' },

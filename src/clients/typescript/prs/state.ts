@@ -6,7 +6,7 @@ import path from 'node:path'
 export class Refusal extends Error {
   readonly exitCode: number
 
-  /** @param exitCode 1 if the service refused, 2 if the command cannot run like this. */
+  /** @param exitCode 1 if the service refused, 2 if an argument or a file is unusable. */
   constructor(message: string, exitCode: 1 | 2 = 2) {
     super(message)
     this.exitCode = exitCode

@@ -2,8 +2,8 @@ import type { RawBody, Receive } from './receiver.ts'
 import { parsedBody, WebhookVerificationError } from './signatures.ts'
 
 /**
- * The receiver in the form that a framework wants. Each takes the raw body before anybody parses it; types are as much of
- * the framework’s as is used, so that the package depends on none.
+ * The receiver as a handler of a framework. Each takes the raw body before it is parsed. The types declare only what is
+ * used of a framework, so that the package depends on none.
  */
 
 interface NodeRequest extends AsyncIterable<Uint8Array> {
@@ -33,7 +33,7 @@ export function nodeOf(receive: Receive): NodeHandler {
   }
   return (request, response) =>
     void statusOf(request)
-      // whoever hung up hears no answer, and what was cut off comes again
+      // a sender that hung up gets no answer, and sends the webhook again
       .catch(() => 500)
       .then((status) => {
         response.statusCode = status
@@ -50,7 +50,7 @@ export function fetchOf(receive: Receive): (request: Request) => Promise<Respons
   }
 }
 
-/** Read to its end, so that the sender hears the answer. */
+/** Reads the body to its end, so that the sender gets the answer. */
 async function rawBody(request: AsyncIterable<Uint8Array>): Promise<RawBody | WebhookVerificationError> {
   const chunks: Uint8Array<ArrayBuffer>[] = []
   let size = 0

@@ -17,7 +17,7 @@ type Method<Request, Response> = object extends Request
 type Methods = { readonly [Name in keyof Calls]: Method<Calls[Name]['request'], Calls[Name]['response']> }
 
 export interface FollowOptions {
-  /** The `cursor` that you stored last; `now` skips what there is; without it, from the first event on. */
+  /** The last `cursor` that you stored. `now` skips the events so far; by default, all events come. */
   after?: string | undefined
   /** Ends the loop, quietly: an event that was handed over is the last one. */
   signal?: AbortSignal | undefined
@@ -68,18 +68,18 @@ export class Referrals {
   }
 
   /**
-   * The events of all leads as they happen, each once and each lead’s in order, until `signal` ends the loop: through
-   * restarts of the service and failures of the network. Store `event.cursor` after you have handled an event, and begin
-   * there again. What cannot pass by itself is thrown, such as a refused key.
+   * The events of all leads as they happen, each once and each lead’s in order, until `signal` ends the loop. It goes on
+   * through restarts of the service and network failures, and throws what cannot pass by itself, such as a refused key.
+   * Store `event.cursor` after you have handled an event, and begin there the next time.
    *
-   * @throws {CursorLostError} if the service lost the place: its `cursor` is where to go on.
+   * @throws {CursorLostError} if the service lost the place: continue after its `cursor`.
    */
   async *events({ after, signal }: FollowOptions = {}): AsyncGenerator<Api.FeedEvent, void> {
     let cursor = after ?? null
     try {
       for (;;) {
         const request = { after: cursor, wait: 25, limit: 100 }
-        // an outage ends some time, and the feed goes on where it was
+        // without a deadline: after an outage, the feed goes on where it was
         const page = await this.listEvents(request, { signal, deadlineMs: Infinity })
         for (const event of page.data) {
           if (signal?.aborted) return
@@ -102,7 +102,7 @@ export class Referrals {
     const ends = Date.now() + deadlineMs
     const left = () => ({ signal, deadlineMs: Math.max(1, ends - Date.now()) })
     await this.certifyEndpoint(request, left()).catch((error: unknown) => {
-      // an attempt whose answer was lost has begun it, and it has ended since
+      // an attempt whose answer was lost has begun the certification, which has ended since
       if (!(error instanceof ApiError && error.code === 'NO_CANDIDATE' && error.maybeDone)) throw error
     })
     for (;;) {

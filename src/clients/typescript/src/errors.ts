@@ -35,7 +35,7 @@ interface Failure {
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the constructor copies the failure
 export interface ApiError extends Readonly<Failure> {}
 
-/** The API refused the call or failed. Subclasses are for what callers usually handle apart; all have `code`. */
+/** The API refused the call or failed. Subclasses are for what callers usually handle separately; all have `code`. */
 export class ApiError extends ReferralsError {
   constructor(message: string, failure: Failure) {
     super(message)
@@ -52,7 +52,7 @@ export class RateLimitedError extends ApiError {}
 
 /** The database of the service no longer has the event of your cursor: it was restored, or a sandbox was started anew. */
 export class CursorLostError extends InvalidPayloadError {
-  /** Go on after this one: you may get events again that you have. */
+  /** Continue after it; some events may come again. */
   readonly cursor: string
 
   constructor(message: string, failure: Failure, cursor: string) {

@@ -63,7 +63,7 @@ export function journey(options: FixtureOptions = {}): LeadEvent[] {
   })
 }
 
-/** What the service would send now. */
+/** The signed request that the service would send now. */
 export async function request(event: WebhookEvent, secret: string, at = new Date()) {
   requireSecret(secret)
   const id = 'event_id' in event.data ? String(event.data.event_id) : `msg_${crypto.randomUUID()}`

@@ -12,19 +12,19 @@ export function headerOf(headers: WebhookHeaders, name: string): string | undefi
   return typeof value === 'string' ? value : undefined
 }
 
-/** One shape is of several types. */
+/** One shape has several types. */
 type OfType<Event, Name> = Event extends { type: infer Types }
   ? Name extends Types
     ? Event & { type: Name }
     : never
   : never
 
-/** Also of a type that was added later. */
+/** An event of a lead, also of a type that was added later. */
 export type LeadEvent =
   | Extract<WebhookEvent, { data: { lead_id: number } }>
   | (Omit<MilestoneWebhook, 'type'> & { type: OtherName })
 
-/** By type. A type without a handler is accepted and left alone. */
+/** By type. An event without a handler is accepted and ignored. */
 export type Handlers<Context> = {
   [Name in Exclude<WebhookEvent['type'], OtherName>]?: (
     event: OfType<WebhookEvent, Name>,
@@ -34,11 +34,11 @@ export type Handlers<Context> = {
 
 export interface ReceiverOptions<Context> {
   on?: Handlers<Context>
-  /** For each event of a lead, before the handler of its type: one that writes a row gets no test of the endpoint. */
+  /** For each event of a lead, before the handler of its type; not for tests of the endpoint. */
   onEvent?: (event: LeadEvent, context: Context) => Promise<void> | void
-  /** Where handled webhooks are remembered; in memory by default, which is for one process that never restarts: for tests. */
+  /** Where handled webhooks are remembered; by default in memory, for tests only: it ends with the process. */
   seen?: Seen<Context>
-  /** A handler failed, or a request was refused. By default, what you have to mend is written to the console. */
+  /** A handler failed, or a request was refused. By default, errors that you have to fix are written to the console. */
   onError?: (error: unknown) => void
 }
 
@@ -79,7 +79,7 @@ export function receiverOf<Context>(
   }
 }
 
-/** The request’s fault, and not this receiver’s. */
+/** Whether the request is at fault, and not this receiver. */
 function isForeign(error: unknown): boolean {
   return error instanceof WebhookVerificationError && !['parsed_body', 'no_secret'].includes(error.reason)
 }

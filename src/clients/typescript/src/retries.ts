@@ -2,7 +2,7 @@
 
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 8_000
-/** Whatever was asked for: without a pause, a client that is told to come back at once keeps a service busy. */
+/** Whatever `Retry-After` says: clients that repeat a call without a pause would keep the service busy. */
 const SHORTEST_WAIT_MS = 100
 const SECOND_MS = 1000
 
@@ -14,7 +14,7 @@ export interface Answer {
 
 /** Statuses after which the same request may succeed. */
 const TEMPORARY = [408, 429, 500, 502, 503, 504]
-/** Before anything was carried out. */
+/** Statuses after which nothing was carried out. */
 const NOT_BEGUN = [429]
 
 /**
@@ -23,19 +23,19 @@ const NOT_BEGUN = [429]
  */
 export function isWorthRepeating(answer: Answer | undefined, mayRepeat: boolean): boolean {
   if (answer === undefined) return mayRepeat
-  // a conflict that passes says so
+  // a temporary conflict has a Retry-After
   if (answer.status === 409) return answer.retryAfter !== undefined
   return (mayRepeat ? TEMPORARY : NOT_BEGUN).includes(answer.status)
 }
 
-/** Whether the request may have been carried out, though it was not answered so. */
+/** Whether the request may have been carried out, although the answer does not say so. */
 export function leavesOpen(answer: Answer | undefined): boolean {
   return answer === undefined || answer.status === 408 || answer.status >= 500
 }
 
 /**
- * What the API asks for; else twice the wait before, of which a random half is left out, so that many clients don’t come
- * back at the same time.
+ * Milliseconds until the next attempt: what the API asks for, or else exponential backoff, less up to half at random, so
+ * that many clients don’t come back at the same time.
  *
  * @param attempt 1 after the first.
  * @param random from 0 to 1.

@@ -5,7 +5,7 @@ import { ReferralsError } from './errors.ts'
 export type WebhookRefusal =
   'headers' | 'too_old' | 'too_new' | 'signature' | 'body' | 'parsed_body' | 'no_secret'
 
-/** The request is not a genuine webhook of now: answer 400, and do nothing. */
+/** The request is not a genuine and recent webhook: answer 400, and do nothing. */
 export class WebhookVerificationError extends ReferralsError {
   /** Why, for your log. */
   readonly reason: WebhookRefusal
@@ -19,7 +19,7 @@ export class WebhookVerificationError extends ReferralsError {
 export const parsedBody = () =>
   new WebhookVerificationError(
     'parsed_body',
-    'The body was parsed before its signature was checked, and its bytes are gone. With Express, put the webhook route before express.json(), or use express.raw({ type: "application/json" }) for it; in an API route of Next’s pages, export const config = { api: { bodyParser: false } }; elsewhere, let nobody read the body before: await request.text().',
+    'The body was parsed before its signature was checked, and its bytes are gone. With Express, put the webhook route before express.json(), or use express.raw({ type: "application/json" }) for it; in an API route of Next’s pages, export const config = { api: { bodyParser: false } }; elsewhere, read the raw body first: await request.text().',
   )
 
 /** What is signed. */
@@ -54,7 +54,7 @@ export async function isSigned(
   return false
 }
 
-/** @throws {TypeError} if it is none. */
+/** @throws {TypeError} if it is not a secret. */
 export function requireSecret(secret: string): void {
   if (!secret.startsWith(PREFIX) || fromBase64(secret.slice(PREFIX.length)).length === 0)
     throw new TypeError('a webhook secret must be the whsec_… that set-endpoint showed')
@@ -70,7 +70,7 @@ function signedBytes({ id, timestamp, body }: SignedRequest): Uint8Array<ArrayBu
   return Uint8Array.from([...head, ...body])
 }
 
-/** Empty for what is none. */
+/** Empty for what is not base64. */
 function fromBase64(text = ''): Uint8Array<ArrayBuffer> {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))

@@ -7,9 +7,9 @@ export interface TransportOptions {
   apiKey: string | undefined
   /** For example `https://api.example.com/v1`. */
   baseUrl: string | undefined
-  /** For one attempt, in milliseconds: 20 s by default: a test request to an endpoint may take fifteen. What a call waits for comes on top. */
+  /** For one attempt, in milliseconds; by default 20 s, as test-endpoint may take 15 s. The `wait` of a call comes on top. */
   timeoutMs?: number
-  /** For a call with all its attempts, in milliseconds: 60 s by default. What a call waits for comes on top. */
+  /** For a call with all its attempts, in milliseconds; by default 60 s. The `wait` of a call comes on top. */
   deadlineMs?: number
   /** Instead of the global one. */
   fetch?: typeof fetch
@@ -31,7 +31,7 @@ type Name = keyof Calls
 const TIMEOUT_MS = 20_000
 const DEADLINE_MS = 60_000
 
-/** Carrying these out twice is not the same as once, and they take no Idempotency-Key. */
+/** Calls that are not idempotent, and take no Idempotency-Key. */
 const ONCE: readonly Name[] = ['advanceClock', 'runScenario', 'testEndpoint']
 
 /** Makes the API’s calls: what is sent and answered is as api.ts says. */
@@ -93,7 +93,7 @@ export class Transport {
   }
 
   async #attempt(path: string, sent: RequestInit, limitMs: number, signal?: AbortSignal): Promise<object> {
-    // which takes no fractions
+    // timeout takes no fractions
     const late = AbortSignal.timeout(Math.ceil(limitMs))
     try {
       const either = signal ? AbortSignal.any([signal, late]) : late
@@ -115,7 +115,7 @@ export class Transport {
   }
 }
 
-/** As the API takes it; as a header it would fail without a word of why. */
+/** Checks a key as the API does: fetch would refuse the header without saying why. */
 function requireKey(key: string): string {
   if (!/^[!-~]{1,255}$/.test(key))
     throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters')
@@ -132,7 +132,7 @@ function parse(text: string): object | undefined {
   }
 }
 
-/** What a proxy answers in the API’s place has no code. */
+/** The error of a response; a proxy’s own response has no code. */
 function errorOf({ status, headers }: Response, body: object = {}): ApiError {
   const error = 'error' in body ? (Object(body.error) as Partial<Record<string, unknown>>) : {}
   const { code = 'NO_CODE', message = `The answer had status ${status} and was not the API’s`, next } = error
@@ -152,7 +152,7 @@ function messageOf(error: unknown): string {
 
 /** @throws the signal’s reason once it is aborted. */
 export function pause(ms: number, given: AbortSignal | undefined): Promise<void> {
-  // one of its own: Node takes many listeners of one signal for a leak, and warns
+  // a signal of its own: Node warns of a leak if one signal has many listeners
   const signal = given && AbortSignal.any([given])
   return new Promise((resolve, reject) => {
     const onAbort = () => {

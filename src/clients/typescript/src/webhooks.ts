@@ -36,7 +36,7 @@ export class Webhooks {
    */
   async unwrap(body: string | Uint8Array, headers: WebhookHeaders): Promise<WebhookEvent> {
     if (this.#secrets.length === 0)
-      throw new WebhookVerificationError('no_secret', 'No secret is set: give webhookSecrets')
+      throw new WebhookVerificationError('no_secret', 'No secret is set: pass webhookSecrets')
     if (!isRaw(body)) throw parsedBody()
     const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
     const [id, timestamp, signature] = NAMES.map((name) => headerOf(headers, name))
@@ -44,7 +44,10 @@ export class Webhooks {
       throw new WebhookVerificationError('headers', `The request lacks one of ${NAMES.join(', ')}`)
     requireNow(timestamp, this.#toleranceSeconds)
     if (!(await isSigned({ id, timestamp, body: bytes }, signature, this.#secrets)))
-      throw new WebhookVerificationError('signature', 'No signature fits: another secret, or a changed body')
+      throw new WebhookVerificationError(
+        'signature',
+        'No signature matches: another secret, or a changed body',
+      )
     return parse(bytes)
   }
 
@@ -82,5 +85,5 @@ function parse(bytes: Uint8Array): WebhookEvent {
   } catch {
     // neither UTF-8 nor JSON
   }
-  throw new WebhookVerificationError('body', 'The body is no event in JSON')
+  throw new WebhookVerificationError('body', 'The body is not an event in JSON')
 }

@@ -79,7 +79,7 @@ const tellEvents = ({ data: { events } }) => html`
   <//>
 `
 
-/** Advances a lead's clock. What would find nothing due is off, with the reason. @param {{ data: LeadData }} props */
+/** Advances a lead's clock. A button that would find nothing due is off, and says why. @param {{ data: LeadData }} props */
 function Clock({ data: { lead, steps } }) {
   const isReady = lead.status === 'mortgage_ready'
   const isRetried = steps.some(
@@ -123,7 +123,7 @@ function tellAdvance({ data: { now, happened, stopped } }) {
   <//>`
 }
 
-/** What came of it. @type {Record<string, string>} */
+/** The text for each outcome of a scenario. @type {Record<string, string>} */
 const outcomes = {
   done: 'The scenario is complete.',
   running: 'The scenario continues in the background.',
@@ -132,7 +132,7 @@ const outcomes = {
   closed: 'The lead was closed during the scenario.',
 }
 
-/** Whole journeys, with a lead or with a new one. @param {{ id?: number }} props */
+/** Runs a scenario with a lead, or with a new one. @param {{ id?: number }} props */
 export function Scenarios({ id }) {
   const { data, error, reload } = useLoad(
     (signal) => call('/sandbox/scenarios', undefined, { signal, method: 'GET' }),
@@ -159,7 +159,7 @@ export function Scenarios({ id }) {
   `
 }
 
-/** Closes a lead: for good, so it asks before. @param {{ id: number }} props */
+/** Closes a lead for good, so it asks for confirmation. @param {{ id: number }} props */
 function Close({ id }) {
   const [reason, choose] = useState(closeReasons[0] ?? '')
   const ask = {

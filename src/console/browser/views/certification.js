@@ -4,7 +4,7 @@ import { Badge, Card } from '../parts.js'
 import { duration, Utc } from '../time.js'
 import { words } from '../words.js'
 
-/** The URL that waits for its certification. @param {{ candidate: import('../types.js').EndpointCandidate }} props */
+/** The URL that is to be certified. @param {{ candidate: import('../types.js').EndpointCandidate }} props */
 export function Candidate({ candidate: { url, requested_at: requested } }) {
   const [accepts, setAccepts] = useState(false)
   const body = accepts ? { accept_failures: true } : {}
@@ -24,7 +24,7 @@ export function Candidate({ candidate: { url, requested_at: requested } }) {
   `
 }
 
-/** The report of the latest one. @param {{ certification: import('../types.js').Certification }} props */
+/** The report of the latest certification. @param {{ certification: import('../types.js').Certification }} props */
 export const Report = ({ certification: { url, state, requested_at: requested, checks } }) => html`
   <${Card} id="certification" title="Certification">
     <p role="status" class="actions">

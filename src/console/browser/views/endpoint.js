@@ -14,7 +14,7 @@ import { Sink } from './sink.js'
 
 /** @typedef {import('../types.js').Endpoint} Endpoint */
 
-/** No event says how a certification goes on, or that a probe was accepted. */
+/** No event tells of a certification's progress or of an accepted probe. */
 const LOOK_AGAIN_MS = 2000
 
 export function EndpointView() {
@@ -104,7 +104,7 @@ const hoursField = {
 
 const toUrl = () => /** @type {HTMLElement | null} */ (document.querySelector('input[name=url]'))?.focus()
 
-/** Buttons where the words point. @param {{ waiting: number }} props */
+/** Says that there is no endpoint, with buttons for what to do. @param {{ waiting: number }} props */
 const NoEndpoint = ({ waiting }) => html`
   <section class="empty" aria-labelledby="no-endpoint">
     <h2 id="no-endpoint">No endpoint yet</h2>

@@ -8,7 +8,7 @@ import { counted, words } from '../words.js'
 
 /** @typedef {import('../types.js').Endpoint} Endpoint */
 
-/** As that of npm start's demo endpoint. @param {string | null} url */
+/** Whether a URL may be that of the demo endpoint of npm start. @param {string | null} url */
 const isLocal = (url) => url !== null && URL.canParse(url) && new URL(url).hostname === '127.0.0.1'
 
 /**
@@ -71,7 +71,7 @@ export function Health({ endpoint }) {
   `
 }
 
-/** What came of a test. @param {{ test: import('../types.js').Answer<'/test-endpoint'>['data'], problem: string | undefined }} props `problem`: what the page says already */
+/** The result of a test. @param {{ test: import('../types.js').Answer<'/test-endpoint'>['data'], problem: string | undefined }} props `problem`: what the page says already */
 const Test = ({ test: { accepted, status, duration_ms: ms, hint }, problem }) => html`
   <p role="status" class="actions">
     <${Badge} state=${accepted ? 'accepted' : 'failed'} />

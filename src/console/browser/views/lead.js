@@ -12,7 +12,7 @@ import { Events } from './events.js'
 
 /** @import { LeadData } from '../types.js' */
 
-/** Once opened, it is with every lead. */
+/** Whether the actions are open: once opened, they are with every lead. */
 let isActing = false
 
 /** @param {{ id: number, query: URLSearchParams }} props */
@@ -130,7 +130,7 @@ function Journey({ data: { lead, closing, steps, next } }) {
   `
 }
 
-/** Shown by hand, or said by another field. */
+/** Fields that the page shows elsewhere, or that another one repeats. */
 const elsewhere = [
   'id',
   'lead_id',

@@ -55,7 +55,7 @@ const reasons = {
   probe: 'a probe of the endpoint',
 }
 
-/** Request and response of the one that is chosen are below. @param {{ attempts: Attempt[], shown: Attempt, onChoose: (number: number) => void }} props */
+/** The attempts: request and response of the chosen one are shown below. @param {{ attempts: Attempt[], shown: Attempt, onChoose: (number: number) => void }} props */
 const Attempts = ({ attempts, shown, onChoose }) => html`
   <div class="card table tries">
     <table>

@@ -5,7 +5,7 @@ import type { ApiError } from './errors.ts'
 /**
  * Bounds the requests of each key, such as a partner's id, that are in flight in this process.
  *
- * @returns what counts a request until its response is sent, or its sender is gone. It throws `refusal` for one too many.
+ * @returns a function that counts a request until its response is sent or its sender is gone, and throws if it is one too many.
  */
 export function limitInFlight(most: number, refusal: () => ApiError) {
   const inFlight = new Map<number | string, number>()
