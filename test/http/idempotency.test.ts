@@ -126,9 +126,7 @@ describe('an Idempotency-Key', () => {
         409,
         {
           code: 'SECRET_REPLACED',
-          message: expect.stringContaining(
-            'Send the request with a new Idempotency-Key to get a new secret.',
-          ),
+          message: expect.stringContaining('Send the request with a new Idempotency-Key'),
         },
       ])
       expect(again.text).not.toContain(first.body.data.secret)
