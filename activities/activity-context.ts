@@ -36,7 +36,7 @@ export async function retryFor<Result>(write: () => Promise<Result>, limitMs: nu
 const INTERVAL_MS = 10_000
 
 /** Does what may take long, with heartbeats: if the process dies, another one begins it again soon. */
-export async function whileBeating<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function withHeartbeats<Result>(work: () => Promise<Result>): Promise<Result> {
   const beating = setInterval(heartbeat, INTERVAL_MS)
   try {
     return await work()

@@ -9,7 +9,7 @@ import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
 import { forEachInFlight } from '../src/temporal/in-flight.ts'
 import { endpointWorkflowId, referralId } from '../src/temporal/names.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../src/values.ts'
-import { again, whileBeating } from './activity-context.ts'
+import { again, withHeartbeats } from './activity-context.ts'
 
 /** Two comparisons, so that one that is late leaves no gap. */
 const LOOK_BACK_MS = 10 * MINUTE_MS
@@ -40,7 +40,7 @@ interface Dependencies {
  */
 export function compareWithRecordActivity({ startEndpoint, observe, log, ...comparing }: Dependencies) {
   return (allAt: number): Promise<Comparison> =>
-    whileBeating(async () => {
+    withHeartbeats(async () => {
       const began = Date.now()
       const signal = cancellationSignal()
       const endpoints = await forEachInFlight(await endpointsAtWork(comparing.sql), startEndpoint)

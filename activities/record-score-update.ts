@@ -1,6 +1,6 @@
 import { request } from 'undici'
 import { mockGains, parseScoreGains, type ScoreGains } from '../src/leads/event-payloads.ts'
-import { takesNoMore } from '../src/leads/lead.ts'
+import { isClosedOrErased } from '../src/leads/lead.ts'
 import type { Recording, SettledUpTo } from '../src/leads/referral-state.ts'
 import { type RecordingDependencies, recordMilestonesActivity } from './record-milestones.ts'
 
@@ -22,7 +22,7 @@ export function recordScoreUpdateActivity({ scoreProvider, ...recording }: Depen
   const { sql } = recording
   const record = recordMilestonesActivity(recording)
   return async (leadId: number, { period, dedupeKey, settled }: ScoreUpdate): Promise<Recording> => {
-    const lead = sql.selectFrom('leads').select(takesNoMore.as('isClosed')).where('id', '=', leadId)
+    const lead = sql.selectFrom('leads').select(isClosedOrErased.as('isClosed')).where('id', '=', leadId)
     // nobody is to be asked about a borrower who has left
     const isClosed = (await lead.executeTakeFirst())?.isClosed
     const gains = isClosed ? undefined : await scoreProvider({ leadId, period })

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { WorkerObserver } from '../src/observe/worker-metrics.ts'
 import { type Removal, removeOld, type RetainedName, retainedNames } from '../src/privacy/retention.ts'
 import { forEachInFlight } from '../src/temporal/in-flight.ts'
-import { again, whileBeating } from './activity-context.ts'
+import { again, withHeartbeats } from './activity-context.ts'
 
 interface Dependencies extends Omit<Removal, 'signal'> {
   observe: Pick<WorkerObserver, 'scheduleEnded'>
@@ -18,7 +18,7 @@ interface Dependencies extends Omit<Removal, 'signal'> {
  */
 export function removeOldActivity({ observe, log, ...removal }: Dependencies) {
   return (): Promise<Record<string, number>> =>
-    whileBeating(async () => {
+    withHeartbeats(async () => {
       const signal = cancellationSignal()
       const removed: Record<string, number> = {}
       const remove = async (name: RetainedName) => {

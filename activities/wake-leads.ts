@@ -19,7 +19,7 @@ interface Dependencies {
 }
 
 /** So many a second: well below live traffic. */
-const LEADS = 20
+const LEADS_A_SECOND = 20
 
 /**
  * Wakes the next leads of an endpoint that takes webhooks again. Repeated after a crash, it wakes the same ones, which changes
@@ -27,10 +27,10 @@ const LEADS = 20
  */
 export function wakeLeadsActivity({ sql, wakeLead, log }: Dependencies) {
   return async (partnerId: number, progress: WakeProgress): Promise<WakeProgress> => {
-    const { round, leadIds } = await nextToWake(sql, partnerId, progress, LEADS)
+    const { round, leadIds } = await nextToWake(sql, partnerId, progress, LEADS_A_SECOND)
     for (const { item: leadId, error: err } of await forEachInFlight(leadIds, wakeLead))
       log.warn({ err, lead_id: leadId }, 'cannot tell a lead that its endpoint takes webhooks again')
-    if (leadIds.length < LEADS) await endWaking(sql, partnerId, round)
+    if (leadIds.length < LEADS_A_SECOND) await endWaking(sql, partnerId, round)
     return { round, leadId: leadIds.at(-1) ?? progress.leadId }
   }
 }

@@ -90,7 +90,7 @@ export const { notify } = interruptible({
 })
 
 /** Why an activity was refused because of its lead, not of itself; `undefined` for any other error. */
-export function refusalOf(error: unknown): typeof OTHER_LEAD | typeof UNREAD | undefined {
+export function leadRefusalOf(error: unknown): typeof OTHER_LEAD | typeof UNREAD | undefined {
   const cause = error instanceof ActivityFailure ? error.cause : undefined
   const type = cause instanceof ApplicationFailure ? cause.type : undefined
   return type === OTHER_LEAD || type === UNREAD ? type : undefined
@@ -98,4 +98,4 @@ export function refusalOf(error: unknown): typeof OTHER_LEAD | typeof UNREAD | u
 
 /** Whether an activity has failed for good, and its run goes on without it. */
 export const gaveUp = (error: unknown): boolean =>
-  error instanceof ActivityFailure && !isCancellation(error) && refusalOf(error) === undefined
+  error instanceof ActivityFailure && !isCancellation(error) && leadRefusalOf(error) === undefined

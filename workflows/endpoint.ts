@@ -23,7 +23,7 @@ import {
 } from './activities.ts'
 import { lookSignal, pingUpdate, probeSignal } from './messages.ts'
 
-type Beside = 'mails' | 'certification' | 'resends'
+type BackgroundWork = 'mails' | 'certification' | 'resends'
 
 /** What the workflow holds in memory: all else is in the record. */
 interface Memory {
@@ -35,7 +35,7 @@ interface Memory {
   /** A probe was asked for, whatever its date. */
   probeNow: boolean
   /** What is under way while webhooks go on: a mail server that is down delays none. */
-  beside: Set<Beside>
+  background: Set<BackgroundWork>
   /** The test request that is under way. */
   ping: Promise<PingOutcome> | undefined
 }
@@ -54,7 +54,7 @@ export async function endpoint(
     woken,
     looks: 0,
     probeNow: false,
-    beside: new Set(),
+    background: new Set(),
     ping: undefined,
   }
   receive(memory)
@@ -63,10 +63,10 @@ export async function endpoint(
     const review = await reviewEndpoint(partnerId)
     setCurrentDetails(detailsOf(partnerId, review))
     // what fails for days is stale by then; the record shows that it was not sent
-    if (review.unsent > 0) void beside(memory, 'mails', () => notify(partnerId))
-    if (review.isCertifying) void beside(memory, 'certification', () => certifyAll(partnerId))
+    if (review.unsent > 0) void inBackground(memory, 'mails', () => notify(partnerId))
+    if (review.isCertifying) void inBackground(memory, 'certification', () => certifyAll(partnerId))
     if (review.resends > 0 && review.state === 'active')
-      void beside(memory, 'resends', () => resendSome(partnerId))
+      void inBackground(memory, 'resends', () => resendSome(partnerId))
     const isDone = await act(memory, review, looks)
     if (isDone) return
     if (workflowInfo().continueAsNewSuggested && allHandlersFinished())
@@ -81,7 +81,7 @@ async function act(memory: Memory, review: EndpointReview, looks: number): Promi
   else if (review.nextProbeAt !== null) {
     const waitMs = memory.probeNow ? 0 : review.nextProbeAt - Date.now()
     if (waitMs <= 0 || !(await condition(hasChanged, waitMs, { summary: 'probe' }))) await probe(memory)
-  } else if (memory.beside.size > 0 || !allHandlersFinished()) await condition(hasChanged)
+  } else if (memory.background.size > 0 || !allHandlersFinished()) await condition(hasChanged)
   else return !hasChanged()
   return false
 }
@@ -113,11 +113,11 @@ async function ping(memory: Memory): Promise<PingOutcome> {
 }
 
 /** Does one of a kind at a time while the workflow goes on, which looks at the record after it. */
-async function beside(memory: Memory, kind: Beside, work: () => Promise<unknown>) {
-  if (memory.beside.has(kind)) return
-  memory.beside.add(kind)
+async function inBackground(memory: Memory, kind: BackgroundWork, work: () => Promise<unknown>) {
+  if (memory.background.has(kind)) return
+  memory.background.add(kind)
   await work().catch(() => {})
-  memory.beside.delete(kind)
+  memory.background.delete(kind)
   memory.looks += 1
 }
 

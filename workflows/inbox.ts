@@ -125,7 +125,7 @@ interface UpdateHandler<Argument, Answer> {
 }
 
 /** Takes an update. A request to cancel the workflow closes the lead, and interrupts no answer. */
-export function takeUpdates<Answer, Argument>(
+export function handleUpdate<Answer, Argument>(
   journey: Journey,
   update: UpdateDefinition<Answer, [Argument]>,
   { description, validate, answer }: UpdateHandler<Argument, Answer>,
@@ -148,17 +148,17 @@ const PROVIDER_PATIENCE = '10 seconds'
 
 /** Milestones and the lead's closing as updates: answered once they are recorded. */
 export function receiveUpdates(journey: Journey): void {
-  takeUpdates(journey, milestoneUpdate, {
+  handleUpdate(journey, milestoneUpdate, {
     description:
       'A milestone, answered with its outcome and event id. Argument: {"name": "contract_signed", "id": "…"}',
     validate: (request) => validateMilestone(journey, request),
     async answer(request) {
       const item = receive(journey, request.name, request, currentUpdateInfo()?.id)
-      const [answer] = await recorded(journey, item === undefined ? [] : [item])
+      const [answer] = await awaitOutcomes(journey, item === undefined ? [] : [item])
       return answer ?? { outcome: 'accepted', event_id: null }
     },
   })
-  takeUpdates(journey, closeUpdate, {
+  handleUpdate(journey, closeUpdate, {
     description: `The borrower dropped out: no more milestones. Argument, if any: {"reason": "…"}, one of ${closeReasonNames.join(', ')}`,
     async answer(argument) {
       close(journey, readCloseReason(argument))
@@ -182,7 +182,7 @@ function validateMilestone({ phases }: Journey, request: unknown): void {
 }
 
 /** What became of milestones, once they are recorded. `accepted`: the score provider, or another run, comes first. */
-export async function recorded(journey: Journey, items: MilestoneItem[]): Promise<MilestoneAnswer[]> {
+export async function awaitOutcomes(journey: Journey, items: MilestoneItem[]): Promise<MilestoneAnswer[]> {
   const { awaited, unscored } = journey
   for (const item of items) awaited.set(item, undefined)
   publish(journey)

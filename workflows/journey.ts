@@ -145,7 +145,7 @@ const IDLE_EVENTS = 128
  * Whether this run begins nothing new, so that the next run can start. This works while signals keep arriving: the inbox
  * is handed on, and once a run has tried to end, the server accepts no signal until it has.
  */
-export function isMakingWay({ inbox, awaited, recordChanged }: Journey): boolean {
+export function isWindingDown({ inbox, awaited, recordChanged }: Journey): boolean {
   if (inbox.length > MOST_HANDED_ON) return false
   // not allHandlersFinished(): among signals that keep coming, one has always just begun
   return recordChanged || (workflowInfo().continueAsNewSuggested && awaited.size === 0)
@@ -157,7 +157,7 @@ export function isMakingWay({ inbox, awaited, recordChanged }: Journey): boolean
  */
 export function isTimeToContinue(journey: Journey): boolean {
   if (journey.phases.inbox !== 'idle' || !allHandlersFinished()) return false
-  return isMakingWay(journey) || (workflowInfo().historyLength >= IDLE_EVENTS && isIdle(journey))
+  return isWindingDown(journey) || (workflowInfo().historyLength >= IDLE_EVENTS && isIdle(journey))
 }
 
 /** Whether nothing waits and nothing is under way, so that nobody notices the next run's beginning. */

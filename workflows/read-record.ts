@@ -1,5 +1,5 @@
 import { isMocked, type MilestoneItem, OTHER_LEAD, UNREAD } from '../src/leads/referral-state.ts'
-import { readRecord, refusalOf } from './activities.ts'
+import { readRecord, leadRefusalOf } from './activities.ts'
 import { type Journey, note } from './journey.ts'
 import { applyOutcome } from './recording.ts'
 
@@ -38,7 +38,7 @@ function recordAgain(journey: Journey, items: MilestoneItem[]): void {
 
 /** Does what an activity's refusal asks for. @returns false for any other error. */
 export function heedRefusal(journey: Journey, error: unknown): boolean {
-  const refusal = refusalOf(error)
+  const refusal = leadRefusalOf(error)
   if (refusal === OTHER_LEAD) leave(journey)
   if (refusal === UNREAD) journey.recordChanged = true
   return refusal !== undefined

@@ -7,14 +7,14 @@ import {
 } from '../src/leads/referral-state.ts'
 import { recordMilestones } from './activities.ts'
 import { settleBefore } from './deliveries.ts'
-import { isMakingWay, type Journey, note } from './journey.ts'
+import { isWindingDown, type Journey, note } from './journey.ts'
 
 const BATCH = 64
 /** Bounds a run's input. */
 const RECENT_KEPT = 200
 
 export function hasNews(journey: Journey): boolean {
-  return journey.inbox.length > 0 && !isMakingWay(journey)
+  return journey.inbox.length > 0 && !isWindingDown(journey)
 }
 
 /** Records what arrived, in the order in which it arrived, as many at once as there are. */

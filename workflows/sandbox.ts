@@ -10,7 +10,7 @@ import {
 import { type ScenarioEnd, scenarioNames, scenarios, type Step } from '../src/sandbox/scenarios.ts'
 import { DAY_MS } from '../src/values.ts'
 import { advanceClock } from './activities.ts'
-import { recorded, takeUpdates } from './inbox.ts'
+import { awaitOutcomes, handleUpdate } from './inbox.ts'
 import { close, hasUnrecorded, type Journey, now, type PlayedScenario, wake } from './journey.ts'
 import {
   advanceClockUpdate,
@@ -28,7 +28,7 @@ const SCENARIO_PATIENCE = '8 seconds'
 
 /** What a tester asks for: milestones, to move the lead's clock, or to play a scenario. The last two one at a time. */
 export function receiveTests(journey: Journey): void {
-  takeUpdates(journey, simulateUpdate, {
+  handleUpdate(journey, simulateUpdate, {
     description:
       'Sandbox only. Milestones in their order. Argument: {"key": "…", "events": [{"name": "contract_signed"}]}',
     validate(request) {
@@ -41,7 +41,7 @@ export function receiveTests(journey: Journey): void {
       return answers
     },
   })
-  takeUpdates(journey, advanceClockUpdate, {
+  handleUpdate(journey, advanceClockUpdate, {
     description: 'Sandbox only. Moves the lead’s clock. Argument: {"days": 45}, or {"to": "next_retry"}',
     validate(request) {
       requireStill(journey)
@@ -49,7 +49,7 @@ export function receiveTests(journey: Journey): void {
     },
     answer: (to) => moveClock(journey, 'to' in to ? to.to : now(journey) + to.days * DAY_MS),
   })
-  takeUpdates(journey, runScenarioUpdate, {
+  handleUpdate(journey, runScenarioUpdate, {
     description: 'Sandbox only. Plays a scenario. Argument: {"scenario": "dropped_out"}',
     validate(request) {
       requireStill(journey)
@@ -90,7 +90,7 @@ function simulate(journey: Journey, simulation: Simulation) {
   const items = simulatedItems(simulation)
   journey.counts.received += items.length
   journey.inbox.push(...items)
-  return recorded(journey, items)
+  return awaitOutcomes(journey, items)
 }
 
 /** How long the clock waits for what was sent before it is moved. */

@@ -92,7 +92,7 @@ export interface StartedAttempt extends AttemptedDelivery {
 }
 
 /** What an attempt needs to know of its endpoint and of the time. */
-interface CalledEndpoint {
+interface CurrentEndpoint {
   url: string | null
   pausedBy: EndpointPauser | null
   round: number
@@ -109,8 +109,8 @@ interface CalledEndpoint {
 export async function readEndpoint(
   sql: Sql,
   { partnerId, leadId }: { partnerId: number; leadId: number },
-): Promise<CalledEndpoint> {
-  const { rows } = await raw<CalledEndpoint>`
+): Promise<CurrentEndpoint> {
+  const { rows } = await raw<CurrentEndpoint>`
     select url, paused_by as "pausedBy", round, clock_timestamp() as now,
       array(
         select array[id::text, ciphertext] from endpoint_secrets
@@ -126,7 +126,7 @@ export async function readEndpoint(
 /** A new attempt: its row without its number, and what to send once that is written; or why a secret cannot be read. */
 export function newAttempt(
   { eventId, leadId, sequence, partnerId, body, requestId, isRepeat }: AttemptedDelivery,
-  endpoint: CalledEndpoint,
+  endpoint: CurrentEndpoint,
   trigger: AttemptTrigger,
   encryptionKeys: readonly Buffer[],
 ) {

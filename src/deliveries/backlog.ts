@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
-import { countedOf } from '../endpoints/open-deliveries.ts'
+import { scheduleInRound } from '../endpoints/open-deliveries.ts'
 
 /** What waits, over all partners. */
 export interface Backlog {
@@ -20,7 +20,7 @@ export interface Backlog {
 export async function readBacklog(sql: Sql): Promise<Backlog> {
   const { rows } = await raw<Backlog>`
     with open as materialized (
-      select d.lead_id, d.sequence, ${countedOf('d', 'e').nextAttemptAt} as next_attempt_at,
+      select d.lead_id, d.sequence, ${scheduleInRound('d', 'e').nextAttemptAt} as next_attempt_at,
         e.state = 'paused' as held,
         -- the others may get few requests, so that theirs are late however many workers there are
         e.state = 'active' and e.round = e.woken_round

@@ -4,7 +4,7 @@ import type { Sql } from '../database/sql.ts'
 import { type AttemptDecision, decideAttempt } from './attempt-decision.ts'
 import { newAttempt, readEndpoint, type StartedAttempt } from './attempt.ts'
 import type { AttemptTrigger } from './delivery-states.ts'
-import { type MayTake, noMore } from './delivery.ts'
+import { type MayTake, noLeaseNorRequest } from './delivery.ts'
 import { inRound } from './retry-schedule.ts'
 
 /** What comes next for a delivery; `missing`: there is none. */
@@ -49,13 +49,13 @@ export async function beginAttempt(
     if (decision.kind === 'held' || decision.kind === 'wait') return decision
     if (lease !== null) await closeInterrupted(trx, eventId)
     if (decision.kind === 'settled') {
-      if (lease !== null || trigger === stored.asked) await write(noMore)
+      if (lease !== null || trigger === stored.asked) await write(noLeaseNorRequest)
       return decision
     }
     if (decision.kind === 'fail') {
       const { failures, forMs } = decision
       await write({
-        ...noMore,
+        ...noLeaseNorRequest,
         round,
         failures,
         next_attempt_at: raw<Date>`clock_timestamp() + ${forMs} * interval '1 millisecond'`,

@@ -40,7 +40,7 @@ export const Delivery = defineEntity({
 export const noLease = { lease: null, interruptions: 0 }
 
 /** What is written when nothing is asked for any more, either. */
-export const noMore = { ...noLease, asked: null }
+export const noLeaseNorRequest = { ...noLease, asked: null }
 
 /** Whether an attempt is under way, or a crash has left one that is not taken over yet. */
 export const isLeased = raw<boolean>`(lease is not null)`
@@ -112,7 +112,7 @@ export async function deliveryQueue(sql: Sql, leadId: number): Promise<DeliveryQ
 export const canceled = {
   state: 'canceled' as const,
   settled_at: raw<Date>`clock_timestamp()`,
-  ...noMore,
+  ...noLeaseNorRequest,
 }
 
 /** Cancels a partner's open deliveries. Answers how many. */

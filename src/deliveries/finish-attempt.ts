@@ -6,7 +6,7 @@ import type { AttemptOutcome } from '../webhooks/send.ts'
 import type { Signature } from '../webhooks/signature.ts'
 import type { StartedAttempt } from './attempt.ts'
 import { FAILING_AFTER } from './delivery-states.ts'
-import { noLease, noMore } from './delivery.ts'
+import { noLease, noLeaseNorRequest } from './delivery.ts'
 import { decideFailure, type FailureDecision, failureReason } from './outcome-decision.ts'
 import { inRound } from './retry-schedule.ts'
 
@@ -72,7 +72,7 @@ async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome)
 async function fail(trx: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): Promise<Finished> {
   const { eventId, trigger } = attempt
   const { now, partnerId, ...delivery } = await lockDelivery(trx, attempt)
-  const { round, previousAt, ...endpoint } = await lockEndpoint(trx, partnerId, attempt)
+  const { round, previousAt, ...endpoint } = await lockCalledEndpoint(trx, partnerId, attempt)
   const facts = { ...inRound(delivery, round, now), trigger, previousAt }
   const decision = decideFailure(facts, endpoint, outcome, { now, random: Math.random })
   const { end, delivery: change } = decision
@@ -87,7 +87,7 @@ async function fail(trx: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): P
     }
     await trx
       .updateTable('deliveries')
-      .set({ ...(delivery.state === 'pending' ? noLease : noMore), ...place })
+      .set({ ...(delivery.state === 'pending' ? noLease : noLeaseNorRequest), ...place })
       .where('event_id', '=', eventId)
       .execute()
   }
@@ -136,7 +136,7 @@ function lockDelivery(trx: Sql, { eventId, attemptId }: EndedAttempt) {
     .executeTakeFirstOrThrow()
 }
 
-function lockEndpoint(trx: Sql, partnerId: number, { eventId, attemptId }: EndedAttempt) {
+function lockCalledEndpoint(trx: Sql, partnerId: number, { eventId, attemptId }: EndedAttempt) {
   return trx
     .selectFrom('endpoints')
     .select(['paused_by as pausedBy', 'failing_since as failingSince', 'round'])

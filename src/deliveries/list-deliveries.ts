@@ -1,6 +1,6 @@
 import { type RawBuilder, sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
-import { countedOf } from '../endpoints/open-deliveries.ts'
+import { scheduleInRound } from '../endpoints/open-deliveries.ts'
 import type { MilestoneName } from '../leads/milestones.ts'
 import { deliveryStates, type DeliveryStatus } from './delivery-states.ts'
 import { isLeased, waitsFor } from './delivery.ts'
@@ -44,7 +44,7 @@ const shownState = raw<DeliveryStatus>`case
   when deliveries.state = 'pending' and endpoints.state = 'paused' then 'held' else deliveries.state
 end`
 
-const counted = countedOf('deliveries', 'endpoints')
+const counted = scheduleInRound('deliveries', 'endpoints')
 
 /** In the lead's time, as its events are. */
 const nextAttemptAt = raw<Date | null>`case when not ${isLeased}

@@ -1,4 +1,4 @@
-import { setEndpoint } from '../endpoints/switch-endpoint.ts'
+import { switchAsStaff } from '../endpoints/switch-endpoint.ts'
 import { receivedSecrets } from '../endpoints/secrets.ts'
 import { findKeyOwner, hashOf, issueKey } from '../partners/keys.ts'
 import type { Sql } from '../database/sql.ts'
@@ -23,7 +23,7 @@ export async function provideDemoPartner(
   if (!isValid || current === previous.endpointUrl) {
     // it keeps the secret that it has
     const secret = sealing(generateSecret(), encryptionKeys)
-    if (current !== endpointUrl) await setEndpoint(sql, partnerId, { url: endpointUrl, secret })
+    if (current !== endpointUrl) await switchAsStaff(sql, partnerId, { url: endpointUrl, secret })
   }
   return { partnerId, key, endpointUrl }
 }

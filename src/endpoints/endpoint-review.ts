@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
 import { describeCertification } from './certification-checks.ts'
 import { hasNotices, unsentNotices } from './notices.ts'
-import { openDeliveries } from './open-deliveries.ts'
+import { openDeliveryCount } from './open-deliveries.ts'
 
 /** Whether a row of `endpoints` takes webhooks again, and not all leads were woken. */
 const isWaking = raw<boolean>`(state = 'active' and round <> woken_round)`
@@ -19,7 +19,7 @@ export async function reviewEndpoint(sql: Sql, partnerId: number) {
   const { certification, ...row } = await sql
     .selectFrom('endpoints')
     .select(['state', 'reason', 'certification'])
-    .select([raw<string>`since::text`.as('since'), isWaking.as('isWaking'), openDeliveries.as('waiting')])
+    .select([raw<string>`since::text`.as('since'), isWaking.as('isWaking'), openDeliveryCount.as('waiting')])
     .select(raw<number>`(select count(*)::int ${resends})`.as('resends'))
     // milliseconds since 1970; null unless the service paused it
     .select(raw<number | null>`(extract(epoch from next_probe_at) * 1000)::float8`.as('nextProbeAt'))

@@ -9,7 +9,7 @@ import { operation } from '../http/operation.ts'
 import { errorCode, EXAMPLE_SECRET, httpStatus, strictBody, success } from '../http/schemas.ts'
 import { certificationChecks, certificationStates, checkResults } from './certification-checks.ts'
 import { describeReason } from './endpoint-state.ts'
-import { countedOf, isFirstOpen, openDeliveries } from './open-deliveries.ts'
+import { scheduleInRound, isFirstOpen, openDeliveryCount } from './open-deliveries.ts'
 
 const moment = timestamp.nullable()
 
@@ -124,7 +124,7 @@ export async function viewOf(sql: Sql, partnerId: number): Promise<EndpointView>
     select url, case when fails then 'failing' else state end as health,
       case when fails then 'attempts_fail' else reason end as reason,
       ${shown('case when fails then failing_since else since end')} as since,
-      ${openDeliveries} as open_deliveries,
+      ${openDeliveryCount} as open_deliveries,
       (
         select ${shown('max(finished_at)')} from latest where error_code is null and latest.round >= url_round
       ) as last_success_at,
@@ -134,7 +134,7 @@ export async function viewOf(sql: Sql, partnerId: number): Promise<EndpointView>
       ) as last_error,
       case state when 'active' then (
         select ${shown('due')} from (
-          select ${countedOf('d', 'endpoints').nextAttemptAt} as due from deliveries d
+          select ${scheduleInRound('d', 'endpoints').nextAttemptAt} as due from deliveries d
           where d.partner_id = endpoints.partner_id and d.state = 'pending' and ${isFirstOpen} and d.lease is null
           order by d.next_attempt_at limit 1
         ) next

@@ -3,7 +3,7 @@ import { sql as raw } from 'kysely'
 import { instant } from '../database/columns.ts'
 import type { Sql } from '../database/sql.ts'
 import type { MailKind } from './endpoint-state.ts'
-import { openDeliveries } from './open-deliveries.ts'
+import { openDeliveryCount } from './open-deliveries.ts'
 
 /**
  * A mail to a partner, or to staff about it: written in the transaction of the fact that it reports, and sent afterwards.
@@ -98,7 +98,7 @@ export async function noticeFacts(sql: Sql, { partnerId, eventId }: UnsentNotice
     .selectFrom('partners')
     .innerJoin('endpoints', 'endpoints.partner_id', 'partners.id')
     .select(['name', 'contact_email', 'url', 'state', 'reason', 'since', 'failing_since', 'next_probe_at'])
-    .select(openDeliveries.as('open'))
+    .select(openDeliveryCount.as('open'))
     .where('partners.id', '=', partnerId)
     .executeTakeFirstOrThrow()
   const attempt = await sql

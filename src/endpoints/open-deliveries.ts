@@ -3,7 +3,7 @@ import { sql as raw } from 'kysely'
 // What an endpoint has to do with its deliveries, as SQL.
 
 /** The number of open deliveries of a row of `endpoints`. */
-export const openDeliveries = raw<number>`(
+export const openDeliveryCount = raw<number>`(
   select count(*)::int from deliveries d where d.partner_id = endpoints.partner_id and d.state = 'pending'
 )`
 
@@ -14,7 +14,7 @@ export const isFirstOpen = raw<boolean>`not exists (
 )`
 
 /** What of a delivery counts in its endpoint's round, under their names in a statement: `inRound` in SQL. */
-export function countedOf(delivery: 'd' | 'deliveries', endpoint: 'e' | 'endpoints') {
+export function scheduleInRound(delivery: 'd' | 'deliveries', endpoint: 'e' | 'endpoints') {
   const [d, e] = [raw.table(delivery), raw.table(endpoint)]
   return {
     failures: raw<number>`case when ${d}.round = ${e}.round then ${d}.failures else 0 end`,

@@ -37,14 +37,14 @@ export const pauseEndpoint: FastifyPluginAsyncZod<EndpointDependencies> = async 
   app,
   { sql, startEndpoint },
 ) => {
-  const call = (name: 'pause' | 'resume', reason: 'partner' | 'resumed_by_partner', isSo: IsSo) =>
+  const call = (name: 'pause' | 'resume', reason: 'partner' | 'resumed_by_partner', isDone: IsDone) =>
     app.post(`/${name}-endpoint`, {
       schema: name === 'pause' ? pauseSchema : resumeSchema,
       handler: async (request) => {
         const { partnerId } = request
         const { audit } = await changeOwnEndpoint(sql, request, `endpoint.${name}`, async (trx, endpoint) => {
           requireUrl(endpoint)
-          if (isSo(endpoint)) return { audit: null }
+          if (isDone(endpoint)) return { audit: null }
           await pauseOrResume(trx, partnerId, reason)
           return { audit: {} }
         })
@@ -61,7 +61,7 @@ export const pauseEndpoint: FastifyPluginAsyncZod<EndpointDependencies> = async 
 }
 
 /** Whether an endpoint is as the call wants it already. */
-type IsSo = (endpoint: LockedEndpoint) => boolean
+type IsDone = (endpoint: LockedEndpoint) => boolean
 
 /** Pauses or resumes a partner's endpoint. @returns whether it has a URL. */
 export async function pauseOrResume(

@@ -14,7 +14,7 @@ import { findEndpoint, lockEndpoint } from './endpoint.ts'
 import { oweNotice } from './notices.ts'
 import { pauseOrResume } from './pause-endpoint.ts'
 import { rotateSecret } from './rotate-endpoint-secret.ts'
-import { setEndpoint } from './switch-endpoint.ts'
+import { switchAsStaff } from './switch-endpoint.ts'
 
 export function addEndpointCommands(program: Command, run: Run): void {
   const endpoint = program
@@ -53,7 +53,7 @@ export async function set(
   const detail = { origin: new URL(to.url).origin, from_now: fromNow, previous }
   const { secretIsNew, canceled } = await context.change(async ({ sql, audit }) => {
     const count = fromNow ? await context.cancelOpen(sql, partner) : 0
-    const isNew = await setEndpoint(sql, partner, { ...to, secret, fromNow })
+    const isNew = await switchAsStaff(sql, partner, { ...to, secret, fromNow })
     await oweNotice(sql, partner, 'url_changed')
     await audit({ action: 'endpoint.set', partnerId: partner, detail: { ...detail, canceled: count } })
     return { secretIsNew: isNew, canceled: count }
@@ -145,10 +145,10 @@ export async function rotate(context: StaffContext, partner: number, { overlap }
   }
 }
 
-export const pause = (context: StaffContext, partner: number) => pauseOrWake(context, partner, 'pause')
-export const resume = (context: StaffContext, partner: number) => pauseOrWake(context, partner, 'resume')
+export const pause = (context: StaffContext, partner: number) => setPaused(context, partner, 'pause')
+export const resume = (context: StaffContext, partner: number) => setPaused(context, partner, 'resume')
 
-async function pauseOrWake(context: StaffContext, partner: number, verb: 'pause' | 'resume') {
+async function setPaused(context: StaffContext, partner: number, verb: 'pause' | 'resume') {
   await requirePartner(context.sql, partner)
   await context.change(async ({ sql, audit }) => {
     const hasUrl = await pauseOrResume(sql, partner, verb === 'pause' ? 'staff' : 'resumed')

@@ -61,7 +61,7 @@ interface Wanted {
  *
  * @returns whether it had no secret until now.
  */
-export async function setEndpoint(
+export async function switchAsStaff(
   sql: Sql,
   partnerId: number,
   { url, secret, secretId, fromNow = false }: Wanted,

@@ -11,7 +11,7 @@ import { operation } from '../http/operation.ts'
 import { closeReason, leadErrors, ofLead, strictBody, success } from '../http/schemas.ts'
 import { auditName, formatTimestamp } from '../values.ts'
 import { LEAD_CLOSED_EVENT } from './event-payloads.ts'
-import { findLeadRecord, leadsChange, leadsEnd } from './lead.ts'
+import { findLeadRecord, leadUpdatedAt, leadClosedAt } from './lead.ts'
 import { newEventId } from './new-lead.ts'
 import { type AnyCloseReason, closeReasonNames, closeReasons, meaningsOf } from './reasons.ts'
 import type { Referrals } from './referrals.ts'
@@ -106,10 +106,10 @@ export async function recordClosing(
   return sql.transaction().execute(async (trx) => {
     const closed = await trx
       .updateTable('leads')
-      .set({ closed_at: raw<Date>`clock_timestamp()`, close_reason: reason, updated_at: leadsChange })
+      .set({ closed_at: raw<Date>`clock_timestamp()`, close_reason: reason, updated_at: leadUpdatedAt })
       .where('id', '=', leadId)
       .where('closed_at', 'is', null)
-      .returning(['partner_id as partnerId', raw<Date>`${leadsEnd}`.as('closedAt')])
+      .returning(['partner_id as partnerId', raw<Date>`${leadClosedAt}`.as('closedAt')])
       .returning(
         raw<boolean>`exists (select from audit as begun where begun.lead_id = leads.id
           and begun.action = 'lead.close' and begun.outcome = 'begun' and not exists (

@@ -2,7 +2,7 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
 import { sql as raw } from 'kysely'
 import { readRecordSignal } from '../../workflows/messages.ts'
 import { pages, type Sql } from '../database/sql.ts'
-import { countedOf, isFirstOpen } from '../endpoints/open-deliveries.ts'
+import { scheduleInRound, isFirstOpen } from '../endpoints/open-deliveries.ts'
 import { forEachInFlight } from '../temporal/in-flight.ts'
 import { leadOf } from '../temporal/names.ts'
 import { attributeKeys } from '../temporal/search-attributes.ts'
@@ -46,7 +46,7 @@ async function overdueLeads(sql: Sql): Promise<number[]> {
     from endpoints e cross join lateral (
       select d.lead_id
       from deliveries d join leads l on l.id = d.lead_id
-      where d.partner_id = e.partner_id and d.state = 'pending' and ${countedOf('d', 'e').nextAttemptAt} <= ${OVERDUE}
+      where d.partner_id = e.partner_id and d.state = 'pending' and ${scheduleInRound('d', 'e').nextAttemptAt} <= ${OVERDUE}
         and l.workflow_started_at is not null
         and ${isFirstOpen}
       order by d.next_attempt_at

@@ -38,13 +38,13 @@ const gainRules: Record<keyof ScoreGains, typeof gain> = {
  * well-formed gains. Only what this returns is recorded, sent or handed on.
  */
 export function parseScoreGains(value: unknown): ScoreGains | undefined {
-  if (typeof value !== 'object' || value === null || neededGains(value).length > 0) return undefined
+  if (typeof value !== 'object' || value === null || faultyGains(value).length > 0) return undefined
   const { experian_gain, equifax_gain, transunion_gain, estimated_time_remaining } = value as ScoreGains
   return { experian_gain, equifax_gain, transunion_gain, estimated_time_remaining }
 }
 
 /** The fields of gains that are absent or malformed in `value`, each with its form. */
-export function neededGains(value: object): { field: string; form: string }[] {
+export function faultyGains(value: object): { field: string; form: string }[] {
   const fields = value as Record<string, unknown>
   return Object.entries(gainRules).flatMap(([field, { form, fits }]) =>
     fits(fields[field]) ? [] : { field, form },

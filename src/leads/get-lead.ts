@@ -16,7 +16,7 @@ import {
   whatClosed,
 } from '../http/schemas.ts'
 import { formatTimestamp } from '../values.ts'
-import { leadsEnd, openBorrower } from './lead.ts'
+import { leadClosedAt, openBorrower } from './lead.ts'
 import { eachField, requiredFields, changeableFields } from './lead-fields.ts'
 
 const requiredMeanings = {
@@ -113,7 +113,7 @@ const selectLead = compiledOnce<{ leadId: number; partnerId: number }>()((sql, v
   sql
     .selectFrom('leads')
     .select(['id', 'partner_id', ...changeableFields, 'personal', 'status'])
-    .select(['created_at', 'updated_at', leadsEnd.as('closed_at'), 'close_reason'])
+    .select(['created_at', 'updated_at', leadClosedAt.as('closed_at'), 'close_reason'])
     .where('id', '=', value('leadId'))
     .where('partner_id', '=', value('partnerId'))
     .where('erased_at', 'is', null),

@@ -106,13 +106,13 @@ export const hashesOfEmail = (email: string, keys: readonly Buffer[]) =>
   keys.map((key) => addressHash(email, key))
 
 /** The time on a lead's own clock: ours, and in a sandbox as far ahead as it was moved. */
-const leadsNow = raw<Date>`clock_timestamp() + clock_offset * interval '1 second'`
+const leadNow = raw<Date>`clock_timestamp() + clock_offset * interval '1 second'`
 
 /** When a lead changes: never before it last did, whose time may have been a moment ahead. */
-export const leadsChange = raw<Date>`greatest(leads.updated_at, ${leadsNow})`
+export const leadUpdatedAt = raw<Date>`greatest(leads.updated_at, ${leadNow})`
 
 /** When a lead was closed, on its own clock, which moves on without this; `null` while it is open. */
-export const leadsEnd = raw<Date | null>`closed_at + clock_offset * interval '1 second'`
+export const leadClosedAt = raw<Date | null>`closed_at + clock_offset * interval '1 second'`
 
 /** The request that created the lead of a query's row; null if none did. */
 export const leadRequest = raw<string | null>`(
@@ -126,7 +126,7 @@ export async function findLeadRecord(sql: Sql, leadId: number, partnerId?: numbe
       .selectFrom('leads')
       .selectAll()
       // on the lead's own clock, as its events are
-      .select(leadsEnd.as('closed_at'))
+      .select(leadClosedAt.as('closed_at'))
       .where('id', '=', leadId)
       .$if(partnerId !== undefined, (query) =>
         query.where('partner_id', '=', partnerId ?? 0).where('erased_at', 'is', null),
@@ -147,14 +147,14 @@ export function leadsWithoutNews(sql: Sql, limit: number) {
     .select(['id as lead_id', 'partner_id', 'status', 'last_event_at'])
     .where('closed_at', 'is', null)
     .where('status', '!=', 'mortgage_ready')
-    .where('last_event_at', '<', raw<Date>`${leadsNow} - ${raw.lit(NEWS_WITHIN_DAYS)} * interval '1 day'`)
+    .where('last_event_at', '<', raw<Date>`${leadNow} - ${raw.lit(NEWS_WITHIN_DAYS)} * interval '1 day'`)
     .orderBy('last_event_at')
     .orderBy('id')
     .limit(limit)
 }
 
 /** Whether a row of `leads` takes no more milestones: it is closed or erased. */
-export const takesNoMore = raw<boolean>`closed_at is not null or erased_at is not null`
+export const isClosedOrErased = raw<boolean>`closed_at is not null or erased_at is not null`
 
 const selectLead = compiledOnce<{ leadId: number; keys: string[] }>()((sql, value) =>
   sql
@@ -162,7 +162,7 @@ const selectLead = compiledOnce<{ leadId: number; keys: string[] }>()((sql, valu
     .select(['id', 'partner_id as partnerId', 'partner_lead_id as partnerLeadId', 'status'])
     .select(['next_position as nextPosition', 'next_sequence as nextSequence', 'anchor_at as anchorAt'])
     .select(['clock_offset as clockOffset', 'last_event_at as lastEventAt'])
-    .select([takesNoMore.as('isClosed'), leadsNow.as('now')])
+    .select([isClosedOrErased.as('isClosed'), leadNow.as('now')])
     .select(
       raw<number>`(
         select count(*)::int from lead_events where lead_id = leads.id and event_name = 'score_update'

@@ -16,7 +16,7 @@ import {
   yourLeadId,
 } from '../http/schemas.ts'
 import { formatTimestamp } from '../values.ts'
-import { leadsEnd } from './lead.ts'
+import { leadClosedAt } from './lead.ts'
 import { statuses } from './milestones.ts'
 
 /** Whether a lead's webhooks go out: `failing` while the first open one fails, `held` while the endpoint is paused. */
@@ -131,7 +131,7 @@ export async function leadPage(sql: Sql, partnerId: number, filter: z.output<typ
     .selectFrom('leads')
     .innerJoin('endpoints', 'endpoints.partner_id', 'leads.partner_id')
     .select(['leads.id as lead_id', 'partner_lead_id', 'leads.status', 'leads.created_at', 'updated_at'])
-    .select([raw<boolean>`closed_at is not null`.as('closed'), leadsEnd.as('closed_at')])
+    .select([raw<boolean>`closed_at is not null`.as('closed'), leadClosedAt.as('closed_at')])
     .select([openWebhooks.as('open_deliveries'), deliveryOf.as('delivery')])
     .where('leads.partner_id', '=', partnerId)
     .where('leads.erased_at', 'is', null)

@@ -5,7 +5,7 @@ import { endOf } from './score-dates.ts'
 import { newAttempt, readEndpoint, type StartedAttempt } from '../deliveries/attempt.ts'
 import { jsonb, type Sql } from '../database/sql.ts'
 import type { WebhookBody } from '../webhooks/body.ts'
-import { leadsChange, type LockedLead, lockLead } from './lead.ts'
+import { leadUpdatedAt, type LockedLead, lockLead } from './lead.ts'
 import { newEventId } from './new-lead.ts'
 
 export interface RecordingOptions {
@@ -125,7 +125,7 @@ async function append(
       next_sequence: lead.nextSequence,
       anchor_at: lead.anchorAt,
       last_event_at: lead.lastEventAt,
-      updated_at: leadsChange,
+      updated_at: leadUpdatedAt,
     })
     .where('id', '=', leadId)
     .execute()

@@ -16,7 +16,7 @@ import { failureReason } from '../deliveries/outcome-decision.ts'
 import { isTimeUp } from '../temporal/away.ts'
 import { referralId, TASK_QUEUE } from '../temporal/names.ts'
 import { attributesOf } from '../temporal/search-attributes.ts'
-import { lastPeriod, leadRequest, takesNoMore } from './lead.ts'
+import { lastPeriod, leadRequest, isClosedOrErased } from './lead.ts'
 import type { MilestoneName } from './milestones.ts'
 import type { CloseReason } from './reasons.ts'
 import type { ReferralState } from './referral-state.ts'
@@ -181,7 +181,7 @@ export async function loadReferralState(sql: Sql, leadId: number): Promise<Refer
       (join) => join.onTrue(),
     )
     .select(['firstEventId', 'seen', 'lastEvent', 'lastPeriod', 'readyAt'])
-    .select(['anchor_at', 'clock_offset', 'partner_id', 'last_event_at', takesNoMore.as('closing')])
+    .select(['anchor_at', 'clock_offset', 'partner_id', 'last_event_at', isClosedOrErased.as('closing')])
     .select([raw<number>`next_sequence - 1`.as('last'), leadRequest.as('requestId')])
     .select(raw<boolean>`exists (select from deployment where environment = 'sandbox')`.as('isSandbox'))
     .where('leads.id', '=', leadId)

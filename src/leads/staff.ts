@@ -11,7 +11,7 @@ import { Refusal } from '../fail.ts'
 import { formatTimestamp, IDEMPOTENCY_KEY } from '../values.ts'
 import {
   type Borrower,
-  leadsChange,
+  leadUpdatedAt,
   leadsWithoutNews,
   NEWS_WITHIN_DAYS,
   openBorrower,
@@ -19,7 +19,7 @@ import {
 } from './lead.ts'
 import { parseScoreGains, takesPayload, unknownGains } from './event-payloads.ts'
 import { eachField, requiredFields } from './lead-fields.ts'
-import { find, requireLead } from './look-up.ts'
+import { find, requireLead } from './staff-find.ts'
 import { milestones, type SignalledMilestone, signalledMilestones } from './milestones.ts'
 import { type CloseReason, closeReasons, REFERENCE } from './reasons.ts'
 
@@ -139,7 +139,7 @@ export async function correct(
     const borrower = { ...known, ...eachField(corrected, (field) => corrections[field] ?? known[field]) }
     const { numUpdatedRows } = await sql
       .updateTable('leads')
-      .set({ ...sealBorrower(lead, borrower, keys), updated_at: leadsChange })
+      .set({ ...sealBorrower(lead, borrower, keys), updated_at: leadUpdatedAt })
       .where('id', '=', lead)
       .where('personal', '=', personal)
       .executeTakeFirst()
@@ -184,7 +184,7 @@ function json(text: string): unknown {
   }
 }
 
-const became: Partial<Record<MilestoneAnswer['outcome'], string>> = {
+const outcomeTexts: Partial<Record<MilestoneAnswer['outcome'], string>> = {
   recorded: 'recorded',
   repeated: 'already recorded, nothing changed',
   accepted: 'accepted, and recorded once the score provider answers',
@@ -206,13 +206,13 @@ export async function milestone(
   const action = { action: 'milestone', partnerId, leadId: lead, detail: { name, id } }
   const { outcome, event_id } = await context.act(action, async () => {
     const result = await context.referrals.record(lead, request).catch(refusedByWorkflow)
-    if (result && became[result.outcome] !== undefined) return { result, detail: { ...result } }
+    if (result && outcomeTexts[result.outcome] !== undefined) return { result, detail: { ...result } }
     const why = result?.outcome ?? 'closed'
     throw new Refusal(`Lead ${lead} takes no more milestones (${why}): nothing was recorded.`)
   })
   return {
     json: { lead_id: lead, event_name: name, event_id, outcome },
-    text: `${name} of lead ${lead}: ${became[outcome]}. Event: ${event_id ?? 'none yet'}.`,
+    text: `${name} of lead ${lead}: ${outcomeTexts[outcome]}. Event: ${event_id ?? 'none yet'}.`,
   }
 }
 

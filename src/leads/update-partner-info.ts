@@ -7,7 +7,7 @@ import { ownLeadId, optionalRules, text } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { leadErrors, messageResponse } from '../http/schemas.ts'
 import { type ChangeableField, changeableFields, eachField, requiredFields } from './lead-fields.ts'
-import { leadsChange, openBorrower, sealBorrower } from './lead.ts'
+import { leadUpdatedAt, openBorrower, sealBorrower } from './lead.ts'
 
 /** The limit of custom fields, without those that the specification names. */
 const MAX_CUSTOM_FIELDS = 50
@@ -152,7 +152,7 @@ export async function updateLead(
   const sealed = changesMetadata && withMetadata(leadId, lead.personal, metadata, encryptionKeys)
   const { numUpdatedRows } = await sql
     .updateTable('leads')
-    .set({ ...fields, ...sealed, updated_at: leadsChange })
+    .set({ ...fields, ...sealed, updated_at: leadUpdatedAt })
     .where('id', '=', leadId)
     // each sealing differs, so an equal value means that nobody changed the lead meanwhile
     .where('personal', '=', lead.personal)

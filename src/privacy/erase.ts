@@ -3,7 +3,7 @@ import { recordAudit } from '../audit.ts'
 import { inTransaction, type Sql } from '../database/sql.ts'
 import { canceled, noLease } from '../deliveries/delivery.ts'
 import { eachField, erasedFields } from '../leads/lead-fields.ts'
-import { leadsChange } from '../leads/lead.ts'
+import { leadUpdatedAt } from '../leads/lead.ts'
 import type { AnyCloseReason, AnyErasureReason } from '../leads/reasons.ts'
 import { type ErasedLead, logErased } from './erasure-log.ts'
 
@@ -80,7 +80,7 @@ export async function emptyLeads(trx: Sql, leadIds: readonly number[]): Promise<
       erased_at: raw<Date>`clock_timestamp()`,
       closed_at: raw<Date>`coalesce(closed_at, clock_timestamp())`,
       close_reason: raw<AnyCloseReason>`coalesce(close_reason, 'erased')`,
-      updated_at: leadsChange,
+      updated_at: leadUpdatedAt,
     })
     .where('id', 'in', leadIds)
     .execute()

@@ -7,7 +7,7 @@ import {
   holdReasons,
   withReference,
 } from '../leads/reasons.ts'
-import { noSuchLead, requireLead } from '../leads/look-up.ts'
+import { noSuchLead, requireLead } from '../leads/staff-find.ts'
 import { addReason, type Given } from '../leads/staff.ts'
 import { type Answer, fields, table } from '../staff/answer.ts'
 import { leadArgument, nounOf } from '../staff/arguments.ts'

@@ -1,14 +1,14 @@
 import { type RawBuilder, sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
 import { isLeased } from '../deliveries/delivery.ts'
-import { countedOf } from '../endpoints/open-deliveries.ts'
+import { scheduleInRound } from '../endpoints/open-deliveries.ts'
 import { unknownLead } from '../http/errors.ts'
-import { lastPeriod, leadsEnd, openBorrower } from '../leads/lead.ts'
+import { lastPeriod, leadClosedAt, openBorrower } from '../leads/lead.ts'
 import { LATE_FACTS_MS } from '../leads/score-dates.ts'
 import type { LeadClock } from './lead-clock.ts'
 import { type ScenarioName, scenarioOfEmail } from './scenarios.ts'
 
-const counted = countedOf('d', 'e')
+const counted = scheduleInRound('d', 'e')
 /** A moment in milliseconds. */
 const ms = (at: RawBuilder<unknown>) => raw`floor(extract(epoch from ${at}) * 1000)::float8`
 const ahead = raw`clock_offset * interval '1 second'`
@@ -19,7 +19,7 @@ const readyAt = raw`(
 /** A lead's clock according to the record, in one statement; `undefined` if there is no such lead, or it is erased. */
 export async function readClock(sql: Sql, leadId: number): Promise<LeadClock | undefined> {
   const { rows } = await raw<LeadClock>`
-    select id as "leadId", status, clock_offset * 1000::float8 as offset, ${ms(leadsEnd)} as "closedAt",
+    select id as "leadId", status, clock_offset * 1000::float8 as offset, ${ms(leadClosedAt)} as "closedAt",
       ${ms(raw`clock_timestamp() + ${ahead}`)} as now, ${ms(raw`anchor_at`)} as anchor,
       ${ms(readyAt)} + ${raw.lit(LATE_FACTS_MS)} as "endsAt",
       (select coalesce(${lastPeriod}, 0) + 1 from lead_events where lead_id = leads.id) as period, open,

@@ -10,7 +10,7 @@ import { operation } from '../http/operation.ts'
 import { eitherOr, ofEvent, refTo, strictBody, success, webhookSequenceOrNone } from '../http/schemas.ts'
 import {
   type InHistory,
-  neededGains,
+  faultyGains,
   parseScoreGains,
   type ScoreGains,
   takesPayload,
@@ -51,7 +51,7 @@ function refusePayload({ event_name: name, event_payload: payload }: Sent, conte
   if (!takesPayload(name))
     return refuse(`must be absent: of these milestones, only score_update has a payload, not ${name}`)
   if (typeof payload !== 'object') return refuse('must be an object')
-  for (const { field, form } of neededGains(payload))
+  for (const { field, form } of faultyGains(payload))
     context.addIssue({ code: 'custom', path: ['event_payload', field], message: `must be ${form}` })
   const keys = unknownGains(payload)
   if (keys.length > 0)

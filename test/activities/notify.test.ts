@@ -5,7 +5,7 @@ import { notifyActivity } from '../../activities/notify.ts'
 import type { Sql } from '../../src/database/sql.ts'
 import { raiseEpoch, requireDeployment } from '../../src/database/deployment.ts'
 import { endpointsAtWork } from '../../src/endpoints/endpoint-review.ts'
-import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { switchAsStaff } from '../../src/endpoints/switch-endpoint.ts'
 import { columnsOf } from '../../src/endpoints/endpoint.ts'
 import { oweNotice } from '../../src/endpoints/notices.ts'
 import { createLogger } from '../../src/observe/log.ts'
@@ -35,7 +35,7 @@ describe('telling a partner and staff of an endpoint', () => {
     activity = notifyActivity({ sql, mailer, staffEmail: STAFF, log })
     await sql.updateTable('partners').set({ contact_email: PARTNER }).execute()
     const url = 'https://lender.example/hooks?token=secret'
-    await setEndpoint(sql, partnerId, { url, secret: () => '' })
+    await switchAsStaff(sql, partnerId, { url, secret: () => '' })
   })
 
   beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { wakeLeadsActivity, type WakeProgress } from '../../activities/wake-leads.ts'
 import { cancelOpen } from '../../src/deliveries/delivery.ts'
-import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { switchAsStaff } from '../../src/endpoints/switch-endpoint.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 import { resumeEndpoint } from '../support/endpoint-states.ts'
@@ -66,7 +66,7 @@ describe('waking the leads of an endpoint that takes webhooks again', () => {
   it('wakes those of which webhooks were left out, too', async () => {
     await on.sql.transaction().execute(async (trx) => {
       await cancelOpen(trx, on.partnerId)
-      await setEndpoint(trx, on.partnerId, { url: on.endpoint.url, secret: () => 'unused', fromNow: true })
+      await switchAsStaff(trx, on.partnerId, { url: on.endpoint.url, secret: () => 'unused', fromNow: true })
     })
     await wake()
     expect(woken.toSorted((a, b) => a - b)).toEqual(first())

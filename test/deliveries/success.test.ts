@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
 import { beginAttempt } from '../../src/deliveries/begin-attempt.ts'
-import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { switchAsStaff } from '../../src/endpoints/switch-endpoint.ts'
 import { finishAttempt } from '../../src/deliveries/finish-attempt.ts'
 import { insertLead } from '../support/insert-lead.ts'
 import type { Sql } from '../../src/database/sql.ts'
@@ -29,7 +29,7 @@ let partnerId: number
 
 beforeAll(async () => {
   ;({ sql, partnerId } = await openDatabase())
-  await setEndpoint(sql, partnerId, { url: 'https://lender.example', secret: sealing('unused', testKeys) })
+  await switchAsStaff(sql, partnerId, { url: 'https://lender.example', secret: sealing('unused', testKeys) })
 })
 
 const endpoint = () =>

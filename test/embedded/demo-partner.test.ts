@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { switchAsStaff } from '../../src/endpoints/switch-endpoint.ts'
 import type { Sql } from '../../src/database/sql.ts'
 import { revokeKey } from '../../src/partners/keys.ts'
 import type { DemoPartner } from '../../src/embedded/data-directory.ts'
@@ -38,7 +38,7 @@ describe('the demo partner', () => {
 
   it('keeps the endpoint that a tester has given it', async () => {
     const url = 'http://127.0.0.1:4000/webhooks'
-    await setEndpoint(sql, first.partnerId, { url, secret: () => 'x' })
+    await switchAsStaff(sql, first.partnerId, { url, secret: () => 'x' })
     expect(await provide(first)).toEqual(first)
     expect(await urlOf(first)).toBe(url)
   })

@@ -5,7 +5,7 @@ import { beginProbe, reviewEndpoint } from '../../src/endpoints/endpoint-review.
 import { viewOf } from '../../src/endpoints/get-endpoint.ts'
 import { columnsOf, lockEndpoint } from '../../src/endpoints/endpoint.ts'
 import { addSecret } from '../../src/endpoints/secrets.ts'
-import { setEndpoint, switchAsPartner } from '../../src/endpoints/switch-endpoint.ts'
+import { switchAsStaff, switchAsPartner } from '../../src/endpoints/switch-endpoint.ts'
 import { formatTimestamp, HOUR_MS } from '../../src/values.ts'
 import { addAttempts } from '../support/attempts.ts'
 import { pauseEndpoint, resumeEndpoint } from '../support/endpoint-states.ts'
@@ -24,7 +24,7 @@ describe('an endpoint, as it is shown', () => {
   })
 
   const view = () => viewOf(sql, partnerId)
-  const setUrl = () => setEndpoint(sql, partnerId, { url: ADDRESS, secret: () => '' })
+  const setUrl = () => switchAsStaff(sql, partnerId, { url: ADDRESS, secret: () => '' })
   const changeOver = () =>
     sql.transaction().execute(async (trx) => {
       const endpoint = await lockEndpoint(trx, partnerId)

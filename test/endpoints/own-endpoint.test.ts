@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { switchAsStaff } from '../../src/endpoints/switch-endpoint.ts'
 import { secretPlace, signingSecrets } from '../../src/endpoints/secrets.ts'
 import type { EndpointDependencies } from '../../src/endpoints/own-endpoint.ts'
 import { pauseOrResume } from '../../src/endpoints/pause-endpoint.ts'
@@ -16,7 +16,7 @@ const URL_NEXT = 'https://lender.example/next?token=not-for-logs'
 async function addPartnerAt(api: Api, url: string | null = URL_NOW): Promise<ApiPartner> {
   const partner = await api.addPartner()
   const secret = sealing(generateSecret(), testKeys)
-  if (url !== null) await setEndpoint(api.sql, partner.id, { url, secret })
+  if (url !== null) await switchAsStaff(api.sql, partner.id, { url, secret })
   return partner
 }
 

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import type { AttemptTrigger } from '../../src/deliveries/delivery-states.ts'
 import { findDeliveries } from '../../src/deliveries/list-deliveries.ts'
-import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { switchAsStaff } from '../../src/endpoints/switch-endpoint.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 import { pauseEndpoint, resumeEndpoint, putEndpoints } from '../support/endpoint-states.ts'
 import { holdRow } from '../support/row-lock.ts'
@@ -32,7 +32,7 @@ describe('an attempt judges the endpoint that it called, as that was then', () =
     await putEndpoints(on.sql, 'active')
   })
 
-  const setUrl = (url: string) => setEndpoint(on.sql, on.partnerId, { url, secret: () => 'unused' })
+  const setUrl = (url: string) => switchAsStaff(on.sql, on.partnerId, { url, secret: () => 'unused' })
   const row = () =>
     on.sql
       .selectFrom('endpoints')

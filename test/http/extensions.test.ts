@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { switchAsStaff } from '../../src/endpoints/switch-endpoint.ts'
 import { addAttempts } from '../support/attempts.ts'
 import { record } from '../support/leads.ts'
 import { until } from '../support/until.ts'
@@ -48,7 +48,10 @@ describe('the endpoints beyond the specification', () => {
 
     it('shows which webhook another one of its lead waits for, and when the next attempt is', async () => {
       const lender = await api.addPartner()
-      await setEndpoint(api.sql, lender.id, { url: 'https://lender.example/webhooks', secret: () => 'none' })
+      await switchAsStaff(api.sql, lender.id, {
+        url: 'https://lender.example/webhooks',
+        secret: () => 'none',
+      })
       await putEndpoints(api.sql, 'active', { partnerId: lender.id })
       const id = await lender.createLead()
       await record(api.sql, id, 'contract_signed', 'client_engaged_in_chat')

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { lockEndpoint } from '../../src/endpoints/endpoint.ts'
 import { rotateSecret } from '../../src/endpoints/rotate-endpoint-secret.ts'
-import { setEndpoint, switchTo } from '../../src/endpoints/switch-endpoint.ts'
+import { switchAsStaff, switchTo } from '../../src/endpoints/switch-endpoint.ts'
 import { requestHashPlace } from '../../src/http/idempotency.ts'
 import { open, sealing } from '../../src/seal.ts'
 import { generateSecret } from '../../src/webhooks/signature.ts'
@@ -31,7 +31,7 @@ describe('an Idempotency-Key', () => {
   beforeEach(async () => {
     partner = await api.addPartner()
     const secret = sealing(generateSecret(), testKeys)
-    await setEndpoint(api.sql, partner.id, { url: 'https://lender.example/now', secret })
+    await switchAsStaff(api.sql, partner.id, { url: 'https://lender.example/now', secret })
     lead = await partner.createLead()
   })
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { switchAsStaff } from '../../src/endpoints/switch-endpoint.ts'
 import { milestoneNames, milestones } from '../../src/leads/milestones.ts'
 import { type Answer, type Api, prepareApi } from '../support/api.ts'
 import { committed, openApiDocument, type Operation } from './openapi-document.ts'
@@ -45,7 +45,7 @@ describe('GET /v1/openapi.json', () => {
   it('has examples of requests that the service takes', async () => {
     const partner = await api.addPartner()
     const lead_id = await partner.createLead()
-    await setEndpoint(api.sql, partner.id, { url: 'https://lender.example/now', secret: () => 'unused' })
+    await switchAsStaff(api.sql, partner.id, { url: 'https://lender.example/now', secret: () => 'unused' })
     const { data } = (await partner.post('get-deliveries', { lead_id })).body
     // each ends a lead of its own
     const endings = ['/close-lead', '/erase-lead']

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { beginAttempt } from '../../src/deliveries/begin-attempt.ts'
-import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { switchAsStaff } from '../../src/endpoints/switch-endpoint.ts'
 import { insertLead, leadIds } from '../../src/leads/new-lead.ts'
 import { sealing } from '../../src/seal.ts'
 import type { Sql } from '../../src/database/sql.ts'
@@ -46,7 +46,10 @@ describe('the ids of new leads, in blocks', () => {
 
   it('leave the first webhook due at once, though their time may be ahead of PostgreSQL’s', async () => {
     const { sql: own, partnerId } = await openDatabase()
-    await setEndpoint(own, partnerId, { url: 'https://lender.example', secret: sealing('unused', testKeys) })
+    await switchAsStaff(own, partnerId, {
+      url: 'https://lender.example',
+      secret: sealing('unused', testKeys),
+    })
     await putEndpoints(own, 'active')
     const { leadId } = await leadIds(own)()
     const ahead = { leadId, createdAt: new Date(Date.now() + HOUR_MS) }

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { switchAsStaff } from '../../src/endpoints/switch-endpoint.ts'
 import { recordClosing } from '../../src/leads/close-lead.ts'
 import { putEndpoints } from '../support/endpoint-states.ts'
 import { record } from '../support/leads.ts'
@@ -14,7 +14,7 @@ describe('list-leads', () => {
   beforeAll(async () => {
     api = await prepareApi()
     ;[partner, stranger] = [await api.addPartner(), await api.addPartner()]
-    await setEndpoint(api.sql, partner.id, { url: 'https://lender.example/webhooks', secret: () => 'none' })
+    await switchAsStaff(api.sql, partner.id, { url: 'https://lender.example/webhooks', secret: () => 'none' })
     for (let count = 0; count < 5; count += 1)
       leads.push(await partner.createLead({ partner_lead_id: `LOAN-${count % 2}` }))
     await stranger.createLead({ partner_lead_id: 'LOAN-1' })

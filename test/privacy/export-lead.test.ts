@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { sql as raw } from 'kysely'
 import { exportedLeadSchema } from '../../src/privacy/export-lead.ts'
-import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { switchAsStaff } from '../../src/endpoints/switch-endpoint.ts'
 import { recordClosing } from '../../src/leads/close-lead.ts'
 import { recordAudit } from '../../src/audit.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
@@ -65,7 +65,7 @@ describe('export-lead', () => {
 
   it('has no next attempt for a webhook that waits for another, as get-deliveries has none', async () => {
     const lead = await partner.createLead()
-    await setEndpoint(api.sql, partner.id, { url: 'https://lender.example/webhooks', secret: () => 'none' })
+    await switchAsStaff(api.sql, partner.id, { url: 'https://lender.example/webhooks', secret: () => 'none' })
     await record(api.sql, lead, 'contract_signed')
     const { deliveries } = await exported(lead)
     const listed = (await partner.post('get-deliveries', { lead_id: lead })).body.data.toReversed()

@@ -5,7 +5,7 @@ import type { Sql } from '../../src/database/sql.ts'
 import { beginAttempt } from '../../src/deliveries/begin-attempt.ts'
 import { generateSecret } from '../../src/webhooks/signature.ts'
 import { requestAttempt } from '../../src/deliveries/resends.ts'
-import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { switchAsStaff } from '../../src/endpoints/switch-endpoint.ts'
 import { sealing } from '../../src/seal.ts'
 import { fillDeliveries } from '../support/deliveries.ts'
 import { openDatabase } from '../support/open-database.ts'
@@ -19,7 +19,7 @@ describe('a webhook that is asked for again as its lead is erased', () => {
   beforeAll(async () => {
     ;({ sql, partnerId } = await openDatabase())
     const secret = sealing(generateSecret(), testKeys)
-    await setEndpoint(sql, partnerId, { url: 'https://lender.example/hooks', secret })
+    await switchAsStaff(sql, partnerId, { url: 'https://lender.example/hooks', secret })
   })
 
   const deliveryOf = (eventId: string) =>

@@ -4,7 +4,7 @@ import { sql as raw } from 'kysely'
 import { requireDeployment } from '../../src/database/deployment.ts'
 import { keyId, keysInUse, lackingKeys, sealing } from '../../src/seal.ts'
 import { rotate } from '../../src/endpoints/staff.ts'
-import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { switchAsStaff } from '../../src/endpoints/switch-endpoint.ts'
 import { signingSecrets } from '../../src/endpoints/secrets.ts'
 import { insertLead, leadIds } from '../../src/leads/new-lead.ts'
 import { findLead } from '../../src/leads/get-lead.ts'
@@ -12,7 +12,7 @@ import { updateLead } from '../../src/leads/update-partner-info.ts'
 import type { Sql } from '../../src/database/sql.ts'
 import { rewrite, showKeysInUse } from '../../src/privacy/encryption.ts'
 import type { StaffContext } from '../../src/staff/context.ts'
-import { find } from '../../src/leads/look-up.ts'
+import { find } from '../../src/leads/staff-find.ts'
 import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'
 import { dyingBefore } from '../support/failing-sql.ts'
@@ -36,7 +36,7 @@ describe('staff encryption', () => {
     await requireDeployment(sql, 'sandbox')
     await lackingKeys(sql, [older])
     const target = { url: 'https://lender.example', secret: sealing('whsec_old', [older]) }
-    await setEndpoint(sql, partnerId, target)
+    await switchAsStaff(sql, partnerId, target)
     context = await contextOf(environment(newer, older))
   })
 

@@ -6,7 +6,7 @@ import { recordScoreUpdateActivity, type ScoreProvider } from '../../activities/
 import { welcomeActivities } from '../../activities/welcome.ts'
 import type { AttemptTrigger } from '../../src/deliveries/delivery-states.ts'
 import type { DeliveryFailure } from '../../src/leads/referral-state.ts'
-import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { switchAsStaff } from '../../src/endpoints/switch-endpoint.ts'
 import { insertLead } from './insert-lead.ts'
 import { webhookBody } from '../../src/webhooks/body.ts'
 import { sealing } from '../../src/seal.ts'
@@ -26,7 +26,7 @@ export async function prepareDelivering() {
   const endpoint = await startPartnerEndpoint()
   endpoint.secret = generateSecret()
   const secret = sealing(endpoint.secret, testKeys)
-  await setEndpoint(sql, partnerId, { url: endpoint.url, secret })
+  await switchAsStaff(sql, partnerId, { url: endpoint.url, secret })
   const { send, close } = createSender({ environment: 'sandbox', allowPrivateNetwork: true })
   atEnd(close)
   const noticed: string[] = []

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Client, Connection } from '@temporalio/client'
 import { requireDeployment } from '../../src/database/deployment.ts'
-import { setEndpoint } from '../../src/endpoints/switch-endpoint.ts'
+import { switchAsStaff } from '../../src/endpoints/switch-endpoint.ts'
 import { lackingKeys, sealing } from '../../src/seal.ts'
 import { issueKey } from '../../src/partners/keys.ts'
 import { connect } from '../../src/database/orm.ts'
@@ -115,7 +115,7 @@ export async function addPartnerWithEndpoint(sql: Sql, encryptionKey: Buffer): P
   // as the process that stores its secret
   await lackingKeys(sql, [encryptionKey])
   const secret = sealing(endpoint.secret, [encryptionKey])
-  await setEndpoint(sql, id, { url: endpoint.url, secret })
+  await switchAsStaff(sql, id, { url: endpoint.url, secret })
   // nothing waits yet, so no lead is to be woken
   await putEndpoints(sql, 'active', { partnerId: id })
   return { id, key, endpoint }

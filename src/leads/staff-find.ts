@@ -4,7 +4,7 @@ import { firstLine, table } from '../staff/answer.ts'
 import type { StaffContext } from '../staff/context.ts'
 import { Refusal } from '../fail.ts'
 import { formatTimestamp, LARGEST_ID } from '../values.ts'
-import { findLeadRecord, hashesOfEmail, type LeadRecord, leadsEnd } from './lead.ts'
+import { findLeadRecord, hashesOfEmail, type LeadRecord, leadClosedAt } from './lead.ts'
 
 // How staff find leads. Each look at a borrower leaves a row in the audit before anything is shown.
 
@@ -85,7 +85,7 @@ async function leadsNamed({ sql, openingKeys }: StaffContext, text: string, part
     .selectFrom('leads')
     .innerJoin('partners', 'partners.id', 'leads.partner_id')
     .select(['leads.id as lead_id', 'partner_id', 'partners.name as partner_name', 'partner_lead_id'])
-    .select(['status', 'leads.created_at', leadsEnd.as('closed_at'), 'erased_at'])
+    .select(['status', 'leads.created_at', leadClosedAt.as('closed_at'), 'erased_at'])
     .where('leads.id', 'in', named)
     .$if(partnerId !== undefined, (query) => query.where('partner_id', '=', partnerId ?? 0))
     .orderBy('leads.id', 'desc')
