@@ -19,7 +19,7 @@ export function again(message: string, afterMs?: number): ApplicationFailure {
 
 const PAUSE_MS = 250
 
-/** Runs `write` until it succeeds, again and again for `limitMs`. */
+/** Repeats `write` until it succeeds, for `limitMs` at most. */
 export async function retryFor<Result>(write: () => Promise<Result>, limitMs: number): Promise<Result> {
   // a clock that is set meanwhile neither ends nor lengthens it
   const end = performance.now() + limitMs
@@ -35,7 +35,7 @@ export async function retryFor<Result>(write: () => Promise<Result>, limitMs: nu
 
 const INTERVAL_MS = 10_000
 
-/** Does what may take long, with heartbeats: if the process dies, another one begins it again soon. */
+/** Does what may take long, with heartbeats: if the process dies, another one soon starts it again. */
 export async function withHeartbeats<Result>(work: () => Promise<Result>): Promise<Result> {
   const beating = setInterval(heartbeat, INTERVAL_MS)
   try {
@@ -45,7 +45,7 @@ export async function withHeartbeats<Result>(work: () => Promise<Result>): Promi
   }
 }
 
-/** The workflow that an activity's line is about, by the ids that one pastes into the Web UI; none in a job. */
+/** The ids of an activity's workflow, for its line in the log and the Web UI; none outside an activity. */
 export function workflowFields(): { workflow_id?: string; run_id?: string } {
   const { workflowId, runId } = asyncLocalStorage.getStore()?.info.workflowExecution ?? {}
   return workflowId === undefined || runId === undefined ? {} : { workflow_id: workflowId, run_id: runId }
@@ -54,6 +54,6 @@ export function workflowFields(): { workflow_id?: string; run_id?: string } {
 /** Milliseconds since `began`, on the monotonic clock. */
 export const millisecondsSince = (began: number) => Math.round((performance.now() - began) * 10) / 10
 
-/** Of an activity: the record does not have the lead for which its workflow was started, which then ends. */
+/** The failure of an activity whose workflow's lead is not in the record. The workflow then ends. */
 export const otherLead = () =>
   ApplicationFailure.nonRetryable('the record does not have this workflow’s lead', OTHER_LEAD)

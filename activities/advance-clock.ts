@@ -12,15 +12,15 @@ import {
 import { moveClock, readClock } from '../src/sandbox/lead-time.ts'
 
 const SECOND_MS = 1000
-/** How often to look in a try whether what is due has happened: for six seconds, less and less often. */
+/** Looks in one try whether what is due has happened: within six seconds, at growing intervals. */
 const LOOKS = 25
 const lookAgainMs = (looks: number) => looks * 20
 
 /**
- * Moves a lead's clock to the next date on the way to `target`, a moment of its time or what is due next of a kind, once
- * nothing is due any more where it stands.
+ * Moves a lead's clock to the next date before or at `target`, once nothing is due where it stands. `target` is a time on that
+ * clock, or the kind of date to stop at.
  *
- * @param isFirst of a request's steps: what the endpoint refused before does not stop it.
+ * @param isFirst whether this is a request's first step, which earlier refusals by the endpoint do not stop.
  */
 export function advanceClockActivity({ sql }: { sql: Sql }) {
   return async (leadId: number, target: number | ClockStop, isFirst: boolean): Promise<ClockStep> => {
@@ -34,7 +34,7 @@ export function advanceClockActivity({ sql }: { sql: Sql }) {
     const { now, offset, position } = clock
     if (isBusy(clock)) return { from: null, offset, next: target, stopped: null }
     const stays: ClockStep = { from: { now, offset, position }, offset, next: null, stopped: null }
-    // the schedule takes as long as an endpoint may fail, and would give up what a working endpoint refuses
+    // going on would pause an endpoint that fails for so long, or give up what a working endpoint refuses
     if (!isFirst && isLastScheduled(clock.open?.failures ?? 0))
       return { ...stays, stopped: 'endpoint_would_pause' }
     const date = typeof target === 'string' ? dateOf(clock, target) : target

@@ -34,8 +34,8 @@ interface Options {
 }
 
 /**
- * The attempts of a process: all of its requests to endpoints are begun here, each in one of its partner's places, and known
- * while they are under way.
+ * The attempts of a process: all of its webhook requests begin here. Each takes one of its partner's places, and is registered
+ * while it is in flight.
  */
 export function createAttempts(
   dependencies: AttemptDependencies,
@@ -55,13 +55,13 @@ export function createAttempts(
       places.giveBack(partnerId)
     })
     underWay.set(key, making)
-    // whoever began it may not wait for it any more
+    // its caller may wait no longer
     making.catch(() => {})
     return making
   }
 
   return {
-    /** Whether `work` comes true in the time for which an activity waits. It goes on after that. */
+    /** Whether `work` resolves to true while an activity waits for it. It continues after that. */
     inTime: (work: Promise<boolean>): Promise<boolean> =>
       Promise.race([work.catch(() => false), delay(waitMs, false, { ref: false })]),
 
@@ -86,7 +86,7 @@ export function createAttempts(
       }
     },
 
-    /** How long until the turn of one that found no place is likely, in milliseconds. */
+    /** After how many milliseconds an attempt that found no place should come back. */
     turnAwayMs: (partnerId: number) => places.turnAwayMs(partnerId),
 
     /** Whether the lease of a delivery may be taken: never while this process has a request of it. */
@@ -100,7 +100,7 @@ export function createAttempts(
       await underWay.get(keyOf(leadId, sequence))?.catch(() => {})
     },
 
-    /** Resolves once none is. */
+    /** Resolves once no attempt is in flight. */
     async settled(): Promise<void> {
       await Promise.allSettled(underWay.values())
     },
@@ -108,7 +108,7 @@ export function createAttempts(
 }
 
 /**
- * Makes an attempt that is open: one signed request, its end in the record, and its line in the log.
+ * Makes an attempt that is open: sends one signed request, writes the outcome to the record, and logs it.
  *
  * @throws {ApplicationFailure} "again" when the process was frozen for so long that the lease may end before the request.
  */
@@ -134,7 +134,7 @@ async function makeAttempt(
   const signed = { at, signature: headers['webhook-signature'] }
   const write = () => finishAttempt(sql, { ...started, signed }, outcome)
   const tell = (end?: Finished) => log.info(fieldsOf(started, outcome, end), 'attempt')
-  // for as long as the lease: the answer of an endpoint is not asked for twice because PostgreSQL was away for a moment
+  // for as long as the lease: a short outage of PostgreSQL must not cause a second request
   const finished = await retryFor(write, beganAt + LEASE_MS - performance.now()).catch((error: unknown) => {
     tell()
     throw error
@@ -154,7 +154,7 @@ async function makeAttempt(
   return finished
 }
 
-/** What the log says of an attempt; without its end, PostgreSQL could not be told of it. */
+/** The log's fields of an attempt. Without `end`, its outcome could not be written. */
 function fieldsOf(
   { partnerId, leadId, eventId, sequence, attemptId, trigger, requestId }: StartedAttempt,
   { status, errorCode, durationMs }: AttemptOutcome,

@@ -25,14 +25,14 @@ interface Dependencies {
   encryptionKeys: readonly Buffer[]
 }
 
-/** The requests to endpoints that are no webhooks: those of certifications, and test requests. */
+/** Requests to endpoints that are no webhooks: the checks of certifications, and test requests. */
 export function certificationActivities({ sql, environment, send, encryptionKeys }: Dependencies) {
   return {
     /**
-     * Makes the next check of an endpoint's certification and writes down what came of it. Made again after a crash, a check
-     * repeats the same id.
+     * Makes the next check of an endpoint's certification and writes its report. A check that is repeated after a crash has
+     * the same id.
      *
-     * @returns whether there is more to do.
+     * @returns whether a check was made: there may be more to do.
      */
     async certify(partnerId: number): Promise<boolean> {
       const running = await runningCertification(sql, partnerId, encryptionKeys)
@@ -66,7 +66,7 @@ function certificationCall(
   { candidate, partnerId, secret, requestedAt: at }: RunningCertification,
   environment: Environment,
 ) {
-  // with the candidate's number, the requests of this certification have ids of their own
+  // with the candidate's number, it makes the ids of this certification's requests unique
   const requestedAt = new Date(at)
   const type = check === 'unknown_type' ? UNKNOWN_TYPE : CERTIFICATION_TYPE
   const body = certificationBody(type, requestedAt, { partner_id: partnerId, environment })

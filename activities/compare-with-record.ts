@@ -11,7 +11,7 @@ import { endpointWorkflowId, referralId } from '../src/temporal/names.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../src/values.ts'
 import { again, withHeartbeats } from './activity-context.ts'
 
-/** Two comparisons, so that one that is late leaves no gap. */
+/** Twice the interval of comparisons, so that a late one leaves no gap. */
 const LOOK_BACK_MS = 10 * MINUTE_MS
 
 /** The result, for operators and the next comparison. */
@@ -34,8 +34,8 @@ interface Dependencies {
 }
 
 /**
- * Brings what runs in Temporal to what the record says: starts the workflows of leads that ended recently and of endpoints
- * that have something to do, and wakes leads whose webhook is overdue. From `allAt` on, and after a restore, it compares all
+ * Repairs workflows from the record: starts those of leads that ended recently and of endpoints that have something to do,
+ * and wakes leads whose webhook is overdue. From `allAt` on, and after a restore, it compares all
  * open leads. A repeat, or another one at the same time, changes nothing.
  */
 export function compareWithRecordActivity({ startEndpoint, observe, log, ...comparing }: Dependencies) {

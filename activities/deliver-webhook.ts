@@ -10,7 +10,7 @@ import { again } from './activity-context.ts'
 import type { Attempts } from './attempts.ts'
 import type { WakeLead } from './wake-leads.ts'
 
-/** Of a resend, replay or probe: `failed`, when the endpoint did not take it. */
+/** `failed`: the endpoint did not accept a resend, replay or probe. */
 type DeliveryOutcome = Exclude<DeliveryState, 'pending'> | 'held' | 'failed' | 'missing'
 
 export interface DeliveryDependencies {
@@ -51,7 +51,7 @@ export function createDeliver({ sql, attempts, encryptionKeys, observe }: Delive
   }
 }
 
-/** With the lead's queue after it. */
+/** The outcome, and the lead's queue after it. */
 export interface DeliveryAnswer extends DeliveryQueue {
   outcome: DeliveryOutcome
 }
@@ -65,10 +65,10 @@ export function deliverWebhookActivity(dependencies: DeliveryDependencies) {
   }
 }
 
-/** Staff have to act; the partner's webhooks wait meanwhile. */
+/** The wait while a secret is unreadable: staff have to act. */
 const UNREADABLE_MS = 60_000
 
-/** What operators see at the pending activity. */
+/** Why an attempt waits, as operators see it at the pending activity. */
 const waits = {
   leased: 'another request of this delivery is in flight',
   not_due: 'the next attempt is not due yet',

@@ -104,7 +104,10 @@ function failureTeller(client: Client, log: Logger): AttemptDependencies['tellFa
   return (leadId, failure) => {
     const telling = client.workflow.getHandle(referralId(leadId)).signal(deliveryFailedSignal, failure)
     telling.catch((error: unknown) =>
-      log.debug({ err: error, lead_id: leadId, workflow_id: referralId(leadId) }, 'lead was not told'),
+      log.debug(
+        { err: error, lead_id: leadId, workflow_id: referralId(leadId) },
+        'cannot tell a lead’s workflow that its webhook fails',
+      ),
     )
   }
 }

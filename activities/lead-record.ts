@@ -9,10 +9,10 @@ import { loadReferralState } from '../src/leads/referrals.ts'
 import { leadOf } from '../src/temporal/names.ts'
 import { otherLead } from './activity-context.ts'
 
-/** What a lead's workflow does with the lead itself. */
+/** The activities that read and close the lead itself. */
 export function leadActivities({ sql }: { sql: Sql }) {
   return {
-    /** Reads where a lead stands, and which of the keys of its milestones are not recorded. Then its workflow may go on. */
+    /** Reads where a lead stands, and which of its milestones' keys are not recorded. Its workflow may then go on. */
     async readRecord(leadId: number, dedupeKeys: string[]): Promise<ReadRecord> {
       await sql
         .updateTable('leads')
@@ -40,8 +40,8 @@ export function leadActivities({ sql }: { sql: Sql }) {
 }
 
 /**
- * Before each activity of a lead's workflow: whether the lead that has its id is the one that it was started for, as another
- * borrower's may have it after PostgreSQL lost a lead; and whether the workflow has read the record since that was restored.
+ * Refuses an activity of a lead's workflow if the lead is not the one that the workflow was started for: after PostgreSQL lost
+ * a lead, another borrower's may have its id. Refuses it, too, until the workflow has read a restored record.
  */
 export function ownLeadOnly(sql: Sql): ActivityInterceptorsFactory {
   return ({ info: { activityType, workflowExecution } }) => ({
@@ -53,7 +53,7 @@ export function ownLeadOnly(sql: Sql): ActivityInterceptorsFactory {
           const lead = await findLead(sql, leadId, defaultPayloadConverter.fromPayload(header))
           if (lead === undefined) throw otherLead()
           if (lead.isUnread && activityType !== 'readRecord')
-            throw ApplicationFailure.nonRetryable('the record was restored, and is to be read first', UNREAD)
+            throw ApplicationFailure.nonRetryable('the record was restored, and must be read first', UNREAD)
         }
         return next(input)
       },

@@ -81,7 +81,7 @@ function whatHappened({ kind, owedAt }: UnsentNotice, facts: NoticeFacts): strin
 }
 
 function sinceWhen(failing: Date | null): string {
-  if (failing === null) return 'The endpoint accepts others.'
+  if (failing === null) return 'The endpoint accepts other webhooks.'
   const pausedAt = new Date(failing.getTime() + PAUSE_AFTER_MS)
   return `Every attempt since ${formatTimestamp(failing)} UTC has failed. If the endpoint accepts no webhook until ${formatTimestamp(pausedAt)} UTC, ${PAUSE_AFTER_HOURS} hours later, we pause it.`
 }
@@ -118,7 +118,7 @@ const restoredText = (
 - If you poll list-events, it may refuse your cursor: continue with the one in error.next.
 - Changes to your endpoint in those minutes may be lost: check get-endpoint, and make them again. If we revoked or issued a key for you in those minutes, contact us.`
 
-/** What a borrower is told of who writes. */
+/** The sender, as a mail to a borrower shows it. */
 export interface Letterhead {
   replyTo?: string | undefined
   /** A postal address, and how to get no more emails. */
@@ -145,16 +145,16 @@ export function welcomeText(
 
 /** Characters of a name in a mail; longer ones are cut. */
 const MOST_CHARACTERS = 60
-/** Digits of a name. With more, it may have a telephone number, of which mail programs make a link. */
+/** Digits in a name. More may be a telephone number, which mail programs make a link. */
 const MOST_DIGITS = 4
-/** Without width or that turn the direction of text: with one of them inside, a word is not what it seems to be. */
+/** Characters without width, or that change the direction of text: they disguise a word. */
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 /** A word of a name: letters, digits and the signs of names; a dot or comma at its end, or after each letter of initials. */
 const WORD = /^(?:[\p{L}\p{M}\p{N}'’·・&-]+[.,]?|(?:\p{L}\.)+)$/u
 
 /**
- * Text of a partner as a mail may contain it: a name, of which no mail program makes a link, whatever the partner wrote. Words
- * that may be anything else, such as a URL or an email address, are left out, and so are all with digits if these are many.
+ * A name for a mail, from a partner's text, in which no mail program finds a link. Words that may be anything but a name, such
+ * as a URL or an email address, are left out. With many digits, all words with digits are left out, too.
  *
  * @param fallback what to write if nothing is left.
  */

@@ -54,14 +54,13 @@ export function createMailer(
     /** Whether mails to an address leave this service at all. */
     mayMail,
 
-    /** The Message-ID of what has this id here: no other deployment uses it, though mails of both come to the same people. */
-    // enough to tell deployments apart, and short: longer lines are folded, which not every mail system undoes
+    /** The Message-ID of a mail with this id. No other deployment uses it: two may mail the same people. */
+    // short, because longer lines are folded, which not every mail system undoes
     messageId: (id: string) => `<${id}@${deployment.slice(0, 8)}.partner-referral-service>`,
 
-    /** Does what sends a mail, if there is a place for it, and otherwise has it tried again, spread out. */
+    /** Does `work`, which sends a mail, unless `mostAtATime` are in flight: then it is retried later, with jitter. */
     async inPlace<Result>(work: () => Promise<Result>): Promise<Result> {
-      if (running >= mostAtATime)
-        throw again('as many mails as may be are under way', AGAIN_MS * (1 + Math.random()))
+      if (running >= mostAtATime) throw again('too many mails are in flight', AGAIN_MS * (1 + Math.random()))
       running += 1
       try {
         return await work()
@@ -95,7 +94,7 @@ export function createMailer(
   }
 }
 
-/** What the log says of a mail, or of one that was left out. */
+/** The log's fields of a mail, sent or not. */
 export const mailFields = (
   { messageId, about }: Pick<Mail, 'messageId' | 'about'>,
   outcome: 'sent' | 'failed' | 'not_allowed' | 'address_limit',
@@ -110,7 +109,7 @@ export const mailFields = (
 interface SmtpError extends Error {
   responseCode?: number
   code?: string
-  /** `CONN` before anything was said: no address is in the message. */
+  /** `CONN` while connecting: the message holds no address yet. */
   command?: string
 }
 

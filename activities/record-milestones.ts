@@ -20,8 +20,8 @@ export interface RecordingDependencies {
 }
 
 /**
- * Records milestones, with a line in the log for each, and makes the first attempt at the next webhook when it is told
- * that all before it are `settled`.
+ * Records milestones, with a line in the log for each. If all earlier webhooks are `settled`, it also makes the first attempt
+ * at the next one.
  */
 export function recordMilestonesActivity(dependencies: RecordingDependencies) {
   const { sql, attempts, encryptionKeys, webhookBody, environment, observe, log } = dependencies
@@ -54,7 +54,7 @@ export function recordMilestonesActivity(dependencies: RecordingDependencies) {
 
 type Recorded = Awaited<ReturnType<typeof recordMilestones>>
 
-/** What the log says of each milestone. */
+/** The log's fields of each milestone. */
 function linesOf(leadId: number, items: readonly MilestoneItem[], recorded: Recorded, durationMs: number) {
   return items.map(({ name, requestId }, index) => {
     const { outcome = 'missing', eventId, sequence } = recorded?.recording.outcomes[index] ?? {}

@@ -23,7 +23,7 @@ export function recordScoreUpdateActivity({ scoreProvider, ...recording }: Depen
   const record = recordMilestonesActivity(recording)
   return async (leadId: number, { period, dedupeKey, settled }: ScoreUpdate): Promise<Recording> => {
     const lead = sql.selectFrom('leads').select(isClosedOrErased.as('isClosed')).where('id', '=', leadId)
-    // nobody is to be asked about a borrower who has left
+    // the provider is not asked about a borrower who has left
     const isClosed = (await lead.executeTakeFirst())?.isClosed
     const gains = isClosed ? undefined : await scoreProvider({ leadId, period })
     return record(leadId, [{ name: 'score_update', dedupeKey, ...(gains && { gains }) }], settled)

@@ -18,7 +18,7 @@ interface Dependencies {
   log: Pick<Logger, 'warn'>
 }
 
-/** So many a second: well below live traffic. */
+/** Well below live traffic. */
 const LEADS_A_SECOND = 20
 
 /**

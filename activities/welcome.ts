@@ -9,11 +9,11 @@ import { createDeliver, type DeliveryDependencies } from './deliver-webhook.ts'
 import { type Letterhead, welcomeText } from './mail-texts.ts'
 import { type Mailer, mailFields } from './mailer.ts'
 
-/** What was done in time. */
+/** What succeeded in time. */
 export interface Welcome {
   delivered: boolean
   mailed: boolean
-  /** What the lead plays, in a sandbox. */
+  /** The scenario that the lead plays, in a sandbox. */
   scenario?: ScenarioName
 }
 
@@ -48,7 +48,7 @@ export function welcomeActivities({ onboardingMails, environment, ...delivering 
 
 /** When to look again at a mail that another sender has under way, which takes a second or two. */
 const LOOK_AGAIN_MS = 10_000
-/** How long to try to write down that a mail was sent. */
+/** How long to try to record that a mail was sent. */
 const WRITE_MS = 20_000
 
 interface MailDependencies {
@@ -87,11 +87,11 @@ export function createOnboardingMails(dependencies: MailDependencies) {
       return claimed
     }
     const outcome = await mailer.send(mail).catch(async (error: unknown) => {
-      // unless it is written, the claim runs out
+      // if this is not written, the claim expires
       await noteOnboardingMail(sql, leadId, 'failed').catch(() => {})
       throw error
     })
-    // the server has it: nobody else may send it because PostgreSQL was away for a moment
+    // the mail server has it: a short outage of PostgreSQL must not have it sent again
     await retryFor(() => noteOnboardingMail(sql, leadId, 'sent'), WRITE_MS)
     return outcome
   }
@@ -101,8 +101,8 @@ export function createOnboardingMails(dependencies: MailDependencies) {
      * Welcomes a lead's borrower, once, unless the address was mailed often enough. While another process sends it,
      * Temporal retries it.
      *
-     * A mail may come twice, with the same Message-ID, if the process ends after the mail server has taken it and before
-     * that is written: nobody can know then whether it was sent.
+     * A mail may come twice, with the same Message-ID, if the process ends after the mail server has accepted it and before
+     * that is recorded: nobody can know then whether it was sent.
      */
     send: async (leadId: number): Promise<Outcome> => {
       const sending = mailer.inPlace(() => claimAndSend(leadId))

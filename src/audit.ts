@@ -6,9 +6,9 @@ import { jsonb, pages, type Sql } from './database/sql.ts'
 export const auditOutcomes = ['begun', 'done', 'failed', 'unknown'] as const
 
 /**
- * What staff did, and what partners did to their own endpoints or asked us to erase: when, to whom. What is one transaction
- * has one row, `done`, which is part of it; everything else has two: `begun` before, and one that names it by `begunId` and
- * says what came of it. Rows are only added; a trigger refuses everything else.
+ * Actions of staff, of partners on their endpoints and leads, and of the service. An action that is one transaction writes one
+ * row in it, `done`. Any other action has two rows: `begun` before it, and its outcome after it, which names the first by
+ * `begunId`. Rows are only added; a trigger refuses everything else.
  */
 export const AuditEntry = defineEntity({
   name: 'AuditEntry',
@@ -16,7 +16,7 @@ export const AuditEntry = defineEntity({
   properties: {
     id: p.bigint('number').primary().generated('by default as identity'),
     at: instant().defaultRaw('clock_timestamp()'),
-    /** A key, the name that staff gave, or what of the service acted. */
+    /** A key, the name that staff gave, or the part of the service that acted. */
     actor: p.text(),
     action: p.text(),
     outcome: p.text().$type<(typeof auditOutcomes)[number]>(),
@@ -24,12 +24,12 @@ export const AuditEntry = defineEntity({
     partnerId: p.integer().nullable(),
     leadId: p.integer().nullable(),
     detail: p.json<Record<string, unknown>>().nullable(),
-    /** The login that PostgreSQL checked, whatever the actor’s name; no grant lets a session write it. */
+    /** The login that PostgreSQL authenticated. No grant lets a session write it. */
     databaseUser: p.text().defaultRaw('session_user'),
   },
 })
 
-/** An action by staff, or by a partner on its own endpoint. `detail` holds ids, settings and counts, never secrets or personal data. */
+/** An action to audit. `detail` holds ids, settings and counts, never secrets or personal data. */
 export interface AuditedAction {
   action: string
   partnerId?: number

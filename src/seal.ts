@@ -120,7 +120,7 @@ export function addressHash(address: string, key: Buffer): string {
   return createHmac('sha256', prepare(key).hashSecret).update(mailboxOf(address)).digest('base64url')
 }
 
-/** The same for all ways to write an address that end in one mailbox: case, `+tags`, and the dots of Gmail. */
+/** Normalizes an address to its mailbox: without upper case, `+tags`, and the dots of Gmail. */
 function mailboxOf(address: string): string {
   const [local = '', domain = ''] = address.trim().toLowerCase().split('@')
   const [user = ''] = local.split('+')
@@ -139,15 +139,15 @@ export const EncryptionKey = defineEntity({
 })
 
 /**
- * What `keys` lack to read all that is sealed, in one line that says what to do; `undefined` if nothing. Then the first of
- * them is noted as in use: a process seals nothing before, so that one with a wrong key is found out before it does.
+ * Checks that `keys` can open all that is sealed, and notes the first as in use, before the process seals anything.
+ * @returns which keys are missing and what to do, in one line; `undefined` if none is.
  */
 export async function lackingKeys(sql: Sql, keys: readonly Buffer[]): Promise<string | undefined> {
   const [newest] = keys.map(keyId)
   const known = await keysInUse(sql)
   if (newest === undefined || known.includes(newest)) return remedyFor(known, keys)
   return sql.transaction().execute(async (trx) => {
-    // of two processes that begin with different keys, one finds out
+    // of two processes that start with different keys, one is refused
     await takeLock(trx, 'encryption_keys')
     const remedy = remedyFor(await keysInUse(trx), keys)
     if (remedy === undefined) await noteKey(trx, newest)
@@ -155,7 +155,7 @@ export async function lackingKeys(sql: Sql, keys: readonly Buffer[]): Promise<st
   })
 }
 
-/** What `keys` lack of those `inUse`, in one line that says what to do; `undefined` if nothing. */
+/** Which of the keys `inUse` are not in `keys` and what to do, in one line; `undefined` if none is missing. */
 export function remedyFor(inUse: readonly string[], keys: readonly Buffer[]): string | undefined {
   const ours = keys.map(keyId)
   const lacking = inUse.filter((id) => !ours.includes(id))
@@ -176,7 +176,7 @@ export async function noteKey(sql: Sql, id: string): Promise<void> {
   await keys.onConflict((conflict) => conflict.doNothing()).execute()
 }
 
-/** Processes start without these keys from now on. */
+/** Lets processes start without these keys from now on. */
 export async function retireKeys(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await sql.deleteFrom('encryption_keys').where('id', 'in', ids).execute()
 }

@@ -12,17 +12,17 @@ import { OTHER_LEAD, UNREAD } from '../src/leads/referral-state.ts'
 import { DELIVERIES_QUEUE, SCORES_QUEUE } from '../src/temporal/names.ts'
 
 type Groups = ReturnType<typeof createActivities>
-/** Of all task queues. */
+/** The activities of all task queues. */
 export type Activities = Groups['activities'] & Groups['deliveryActivities'] & Groups['scoreActivities']
 
 // set everywhere: unset it behaves as TRY_CANCEL, whatever the documentation says
 const { TRY_CANCEL, ABANDON } = ActivityCancellationType
 
-/** Activities of a lead: its run may end meanwhile, and what was begun continues. */
+/** Activities of a lead: they continue when its run ends meanwhile. */
 const lasting = (options: ActivityOptions) =>
   proxyActivities<Activities>({ ...options, cancellationType: ABANDON })
 
-/** Activities that end with what asked for them: a wake, or a workflow that is canceled. */
+/** Activities that end on a wake, or when their workflow is canceled. */
 const interruptible = (options: ActivityOptions) =>
   proxyActivities<Activities>({ ...options, cancellationType: TRY_CANCEL })
 
@@ -35,9 +35,8 @@ function tries(longestTry: string | number, firstWait: string, longestWait: stri
 }
 
 /**
- * One transaction of a lead's, or what is waited for a second at most. They are no local activities: one that runs while
- * somebody opens the workflow in the Web UI can complete in another order than its history replays, and the workflow would
- * be stuck.
+ * One transaction of a lead, or a wait of a second at most. They are no local activities: one that runs while somebody opens
+ * the workflow in the Web UI can complete in another order than its history replays, and the workflow would be stuck.
  */
 export const {
   advanceClock,
@@ -74,7 +73,7 @@ export const { probeEndpoint } = interruptible({ ...webhook, scheduleToCloseTime
 /** A transaction or two, a page of a list, or one request to a partner's endpoint. */
 export const { certify, reviewEndpoint, wakeLeads } = interruptible(tries('1 minute', '1 second', '1 minute'))
 
-/** Its sender waits no longer. */
+/** As long as whoever requested it waits. */
 export const { pingEndpoint } = interruptible({ scheduleToCloseTimeout: '17 seconds' })
 
 /** As long as there are leads or dates to go through. A missing heartbeat shows a crash. */
@@ -83,7 +82,7 @@ export const { compareWithRecord, removeOld } = interruptible({
   heartbeatTimeout: '1 minute',
 })
 
-/** Those that are refused do not stop the partner's others. */
+/** A refused mail does not stop the partner's other mails. */
 export const { notify } = interruptible({
   ...tries('2 minutes', '10 seconds', '10 minutes'),
   scheduleToCloseTimeout: STALE_AFTER,

@@ -47,8 +47,8 @@ export function hasOpenWebhook({ state, phases, recordChanged }: Journey): boole
 }
 
 /**
- * Sends the lead's webhooks, first in, first out. The queue is two numbers, the first open one and the highest: a sequence
- * between them that was left out is answered with the next. This loop is the only scheduled sender of them.
+ * Sends the lead's webhooks, first in, first out. The queue is two sequences, the first open one and the highest: for a
+ * canceled one between them, the activity returns the next. This loop is their only scheduled sender.
  */
 export async function deliverNext(journey: Journey): Promise<void> {
   const { state, phases, wakes } = journey

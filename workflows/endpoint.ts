@@ -25,25 +25,25 @@ import { lookSignal, pingUpdate, probeSignal } from './messages.ts'
 
 type BackgroundWork = 'mails' | 'certification' | 'resends'
 
-/** What the workflow holds in memory: all else is in the record. */
+/** What the workflow holds in memory; everything else is in the record. */
 interface Memory {
   partnerId: number
   /** Handed to the next run. */
   woken: WakeProgress
-  /** Counts what may have changed the record: signals, and the ends of what is done beside. */
+  /** Rises with what may have changed the record: a signal, or the end of background work. */
   looks: number
-  /** A probe was asked for, whatever its date. */
+  /** Whether a probe was requested, whatever its date. */
   probeNow: boolean
-  /** What is under way while webhooks go on: a mail server that is down delays none. */
+  /** What runs while webhooks go on: a mail server that is down delays none. */
   background: Set<BackgroundWork>
   /** The test request that is under way. */
   ping: Promise<PingOutcome> | undefined
 }
 
 /**
- * Probes a partner's endpoint that the service paused, wakes its leads, certifies its candidate, sends its emails, its test
- * requests and the settled webhooks that are asked for once more: id `endpoint-<partner>`, runs while there is any of that.
- * Each round reads from PostgreSQL what to do.
+ * Probes a partner's endpoint that the service paused, wakes its leads, certifies its candidate, and sends its emails, test
+ * requests, resends and replays. Its id is `endpoint-<partner>`; it ends when none of these is left to do. Each round reads
+ * from PostgreSQL what to do.
  */
 export async function endpoint(
   partnerId: number,
@@ -62,7 +62,7 @@ export async function endpoint(
     const { looks } = memory
     const review = await reviewEndpoint(partnerId)
     setCurrentDetails(detailsOf(partnerId, review))
-    // what fails for days is stale by then; the record shows that it was not sent
+    // a mail that fails for days is stale; the record shows that it was not sent
     if (review.unsent > 0) void inBackground(memory, 'mails', () => notify(partnerId))
     if (review.isCertifying) void inBackground(memory, 'certification', () => certifyAll(partnerId))
     if (review.resends > 0 && review.state === 'active')
@@ -112,7 +112,7 @@ async function ping(memory: Memory): Promise<PingOutcome> {
   }
 }
 
-/** Does one of a kind at a time while the workflow goes on, which looks at the record after it. */
+/** Does one of a kind at a time while the workflow goes on. After it, the workflow reads the record again. */
 async function inBackground(memory: Memory, kind: BackgroundWork, work: () => Promise<unknown>) {
   if (memory.background.has(kind)) return
   memory.background.add(kind)
@@ -125,7 +125,7 @@ async function certifyAll(partnerId: number): Promise<void> {
   while (await certify(partnerId));
 }
 
-/** How many are sent before the record is looked at again, which says how many wait. */
+/** Resends between two reads of the record, which says how many wait. */
 const RESENDS_AT_A_TIME = 100
 
 async function resendSome(partnerId: number): Promise<void> {
@@ -151,7 +151,7 @@ function detailsOf(partnerId: number, review: EndpointReview): string {
     `The endpoint of **partner ${partnerId}** is **${state}** since ${since}: ${describeReason(reason)}.`,
     '',
     `- Webhooks that wait: ${waiting}`,
-    ...(resends === 0 ? [] : [`- Settled webhooks that wait to be sent once more: ${resends}`]),
+    ...(resends === 0 ? [] : [`- Settled webhooks that wait to be sent again: ${resends}`]),
     ...(at === null ? [] : [`- Next probe at ${new Date(at).toISOString()}`]),
     ...(certified === null ? [] : [certified]),
   ].join('\n')

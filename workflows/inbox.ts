@@ -50,7 +50,7 @@ export function receiveSignals(journey: Journey): void {
     setHandler(defineSignal<[unknown?]>(name), (argument) => take(name, argument), { description })
 }
 
-/** By its name, what the Web UI's list says of a signal, and what it does. */
+/** For each signal's name, its description in the Web UI and its action. */
 type SignalHandlers = Map<string, [description: string, act: (argument: unknown) => void]>
 
 function handlersOf(journey: Journey): SignalHandlers {
@@ -59,7 +59,7 @@ function handlersOf(journey: Journey): SignalHandlers {
     handlers.set(name, [describeMilestone(name), (argument) => void receive(journey, name, argument)])
   const showFailure = (argument: unknown) => {
     const failure = readFailure(argument)
-    // late news of a webhook that is settled by now is no news
+    // the webhook may be settled by now
     if (failure?.sequence === journey.state.next) journey.state.failure = failure
   }
   const toRead = 'Begin another run with what the record has: it was restored, or changed. No argument'
@@ -109,7 +109,7 @@ function receive(
   return item
 }
 
-/** The key under which it counts once. Without an id: unchanged by a reset, new in a new life of the workflow. */
+/** The dedupe key. Without an id, a reset keeps it; a workflow that is started again gets another. */
 function keyOf(journey: Journey, name: SignalledMilestone, id: string | undefined): string {
   if (milestones[name].once) return name
   if (id !== undefined) return `${name}:${id}`
@@ -119,12 +119,12 @@ function keyOf(journey: Journey, name: SignalledMilestone, id: string | undefine
 
 interface UpdateHandler<Argument, Answer> {
   description: string
-  /** @throws {Error} what its sender did wrong: then nothing of the update stays in Temporal. */
+  /** @throws {Error} what its sender did wrong. A rejected update leaves nothing in the history. */
   validate?: (argument: unknown) => void
   answer: (argument: Argument) => Promise<Answer>
 }
 
-/** Takes an update. A request to cancel the workflow closes the lead, and interrupts no answer. */
+/** Sets the handler of an update. A cancellation request closes the lead, and interrupts no answer. */
 export function handleUpdate<Answer, Argument>(
   journey: Journey,
   update: UpdateDefinition<Answer, [Argument]>,
@@ -163,7 +163,7 @@ export function receiveUpdates(journey: Journey): void {
     async answer(argument) {
       close(journey, readCloseReason(argument))
       publish(journey)
-      // gains may be asked for, which takes longer
+      // the score provider may take longer
       await condition(() => journey.phases.lead === 'closed', PROVIDER_PATIENCE)
     },
   })
@@ -175,13 +175,13 @@ function validateMilestone({ phases }: Journey, request: unknown): void {
     throw new Error(`The argument is {"name": …}, with one of ${signalledMilestones.join(', ')}.`)
   const { id = currentUpdateInfo()?.id, faults } = readMilestoneArgument(name, request)
   if (faults.length > 0) throw new Error(`${name}: ${faults[0]}. Nothing was recorded.`)
-  // it becomes part of a key in the record, where PostgreSQL would refuse some for ever
+  // it becomes part of a key in the record, and PostgreSQL would refuse some characters for ever
   if (id !== undefined && !IDEMPOTENCY_KEY.test(id))
     throw new Error('The ID of the update is not 1 to 255 visible ASCII characters. Nothing was recorded.')
   if (phases.lead !== 'open') throw new Error('The lead is closed: it takes no more milestones.')
 }
 
-/** What became of milestones, once they are recorded. `accepted`: the score provider, or another run, comes first. */
+/** The outcomes of milestones, once they are recorded. `accepted`: the score provider, or the next run, comes first. */
 export async function awaitOutcomes(journey: Journey, items: MilestoneItem[]): Promise<MilestoneAnswer[]> {
   const { awaited, unscored } = journey
   for (const item of items) awaited.set(item, undefined)

@@ -7,8 +7,8 @@ export { referral } from './referral.ts'
 export { endpoint } from './endpoint.ts'
 
 /**
- * Brings what runs in Temporal to what the record says: every five minutes. From the last run it knows when all leads
- * are to be compared, which is once a day; after Temporal has lost its data, that is now.
+ * Repairs workflows from the record, every five minutes. The last run's result says when all leads are compared next: once
+ * a day, and at once after Temporal has lost its data.
  */
 export async function comparison(): Promise<Comparison> {
   const { allAt = 0 } = (workflowInfo().lastResult ?? {}) as Partial<Comparison>

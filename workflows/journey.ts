@@ -4,9 +4,9 @@ import type { MilestoneItem, RecordedItem, ReferralState } from '../src/leads/re
 import { scoreDate } from '../src/leads/score-dates.ts'
 import type { ScenarioEnd, ScenarioName } from '../src/sandbox/scenarios.ts'
 
-/** Where the parts of a lead's workflow are. What is asked for meanwhile is remembered until its turn comes. */
+/** The phases of a lead's workflow. Requests that come in another phase are kept until their turn. */
 export interface Phases {
-  /** `closing`: it was asked for; `closed` in the record; `over` once nothing is left to record or to send. */
+  /** `closing`: a close was requested; `closed` in the record; `over` once nothing is left to record or to send. */
   lead: 'open' | 'closing' | 'closed' | 'over'
   inbox: 'idle' | 'recording'
   /** `welcoming`: the first goes with the onboarding email; `held`: the endpoint is paused, or not set. */
@@ -16,7 +16,7 @@ export interface Phases {
 /** A scenario that is played, in a sandbox. */
 export interface PlayedScenario {
   name: ScenarioName
-  /** With the number of a step, the key of its milestones: one that is played once more makes its own chats. */
+  /** With a step's number, the key of its milestones: a scenario that is played again records its own chats. */
   key: string
   step: number
 }
@@ -32,13 +32,13 @@ export interface Note {
 const nothingCarried = () => ({
   /** Numbers the milestones that have no key of their own. */
   counter: 0,
-  /** What became of what was received; `refused`: the lead was closed or full, or no gains were to be had. */
+  /** Outcomes of what was received. `refused`: the lead was closed or full, or the provider gave no gains. */
   counts: { received: 0, recorded: 0, repeated: 0, refused: 0, notUnderstood: 0 },
   /** Milestones that arrived and are not recorded yet. */
   inbox: [] as MilestoneItem[],
   /** Signalled score updates that wait for their gains. */
   unscored: [] as MilestoneItem[],
-  /** The latest that were sent and recorded, at their dates: a record that was restored may lack them. */
+  /** The latest milestones that were sent and recorded, with their dates: a restored record may lack them. */
   recent: [] as MilestoneItem[],
   /** The borrower has the onboarding email, or gets none. */
   mailed: false,
@@ -60,17 +60,17 @@ export function beginJourney({ closing, ...state }: ReferralState, carried: Part
   return {
     ...nothingCarried(),
     ...carried,
-    /** Whether it is closing is a phase: see `stateOf`. */
+    /** Without `closing`, which is a phase: see `stateOf`. */
     state,
     phases,
     wakes: 0,
     /** Items whose sender waits for an answer, and the answer once it is there. */
     awaited: new Map<MilestoneItem, RecordedItem | undefined>(),
-    /** Its clock is moved. */
+    /** Whether its clock is being moved. */
     isMoving: false,
     /** How the latest scenario of this run ended. */
     scenarioEnd: 'done' as ScenarioEnd,
-    /** What a wake interrupts. */
+    /** The delivery under way, which a wake interrupts. */
     sending: undefined as CancellationScope | undefined,
   }
 }
@@ -85,7 +85,7 @@ export function stateOf({ state, phases }: Journey): ReferralState {
   return { ...state, closing: phases.lead !== 'open' }
 }
 
-/** The lead's time: ours, and in a sandbox as far ahead as a tester moved it. */
+/** The time on the lead's clock, which a sandbox can move ahead of ours. */
 export function now({ state }: Journey): number {
   return Date.now() + state.offset
 }
@@ -103,7 +103,7 @@ export function close(journey: Journey, reason: AnyCloseReason | null = null): v
   if (journey.phases.lead === 'open') journey.phases.lead = 'closing'
 }
 
-/** Looks whether the open webhook is due by now. */
+/** Has the open webhook tried again, if it is due by now. */
 export function wake(journey: Journey): void {
   journey.wakes += 1
   journey.sending?.cancel()
@@ -124,7 +124,7 @@ export function dueAt({ state }: Journey): number {
   return scoreDate(state.anchor ?? 0, state.period) - state.offset
 }
 
-/** Whether a score update of the timer's is due, or being asked for. */
+/** Whether the timer's score update is due, or its gains are being asked for. */
 function isScoreDue(journey: Journey): boolean {
   return isCadenceOn(journey) && dueAt(journey) <= Date.now()
 }
@@ -142,8 +142,8 @@ const MOST_HANDED_ON = 800
 const IDLE_EVENTS = 128
 
 /**
- * Whether this run begins nothing new, so that the next run can start. This works while signals keep arriving: the inbox
- * is handed on, and once a run has tried to end, the server accepts no signal until it has.
+ * Whether this run begins nothing new, so that it can continue as new. This works while signals keep arriving: the inbox is
+ * handed on, and once a run has tried to end, the server accepts no signal until it has.
  */
 export function isWindingDown({ inbox, awaited, recordChanged }: Journey): boolean {
   if (inbox.length > MOST_HANDED_ON) return false
@@ -152,15 +152,15 @@ export function isWindingDown({ inbox, awaited, recordChanged }: Journey): boole
 }
 
 /**
- * Bounds a run's history, or has the record read. Nothing is lost: waits start again, and the rest is in the record. Between
- * milestones a short history is enough: Temporal keeps that of an open lead for months.
+ * Whether to continue as new, to bound the history or to read the record. Nothing is lost: waits start again, and the rest is
+ * in the record. Idle runs end sooner, because Temporal keeps the history of an open lead for months.
  */
 export function isTimeToContinue(journey: Journey): boolean {
   if (journey.phases.inbox !== 'idle' || !allHandlersFinished()) return false
   return isWindingDown(journey) || (workflowInfo().historyLength >= IDLE_EVENTS && isIdle(journey))
 }
 
-/** Whether nothing waits and nothing is under way, so that nobody notices the next run's beginning. */
+/** Whether nothing waits and nothing is under way, so that continuing as new delays nothing. */
 function isIdle(journey: Journey): boolean {
   const { state, phases, mailed, scenario } = journey
   if (phases.lead !== 'open' || phases.webhooks !== 'idle' || scenario !== null || !mailed) return false

@@ -21,15 +21,15 @@ import type { ScenarioEnd, ScenarioName } from '../src/sandbox/scenarios.ts'
 import { IDEMPOTENCY_KEY, REQUEST_ID } from '../src/values.ts'
 import type { Carried, Note } from './journey.ts'
 
-// Everything that can be sent to the workflows, beside a signal for each milestone, under the event's own name; argument
-// `{id?, event_payload?}`. A referral's arguments are `unknown`: whatever somebody types into the Web UI arrives here, and
-// none of it may hurt a lead.
+// All signals, updates and queries of the workflows, except the milestones' signals: those have the event's name and the
+// argument `{id?, event_payload?}`. A referral's arguments are `unknown`: people type them into the Web UI, and no input may
+// harm a lead.
 
 /** From the service: the open webhook may be due by now, because its endpoint works again or a resend was asked for. */
 export const wakeSignal = defineSignal<[unknown?]>('wake')
-/** Read the record: it was restored, or the lead was changed there. */
+/** Tells a referral to read the record: it was restored, or the lead was changed there. */
 export const readRecordSignal = defineSignal<[unknown?]>('read_record')
-/** From the delivering activity: its endpoint refuses; argument `DeliveryFailure`. */
+/** From the delivering activity: the endpoint refuses the webhook; argument `DeliveryFailure`. */
 export const deliveryFailedSignal = defineSignal<[unknown?]>('delivery_failed')
 
 /** A milestone whose sender wants to know what became of it. */
@@ -67,12 +67,12 @@ export const LEAD_CLOSED = 'LeadClosed'
 export const CLOCK_MOVING = 'ClockMoving'
 
 export interface ReferralView extends ReferralState {
-  /** What became of the milestones that were sent, and of signals with other names: those received, or waiting. */
+  /** How many milestones, and signals with other names, were received, and their outcomes. */
   signals: Carried['counts']
   /** Received and not yet decided about. */
   waiting: number
   held: boolean
-  /** Its clock is moved, in a sandbox. */
+  /** Whether its clock is being moved, in a sandbox. */
   moving: boolean
   notes: Note[]
 }
@@ -118,13 +118,13 @@ export function readMilestoneArgument(name: MilestoneName, argument: unknown): M
   return { ...(usable && { id }), ...(gains && { gains }), faults }
 }
 
-/** The reason of `{reason}` to close a lead: what is none of the list counts as `other`. */
+/** The reason of `{reason}` to close a lead: anything that is not in the list counts as `other`. */
 export function readCloseReason(argument: unknown): CloseReason {
   const reason = isRecord(argument) ? closeReasonNames.find((known) => known === argument.reason) : undefined
   return reason ?? 'other'
 }
 
-/** Of a delivery's failure, for operators: words only, and short. */
+/** The reason of a delivery's failure, for operators: words only, and short. */
 const REASON = /^[\w .,:()-]{1,120}$/
 
 export function readFailure(argument: unknown): DeliveryFailure | undefined {
@@ -135,7 +135,7 @@ export function readFailure(argument: unknown): DeliveryFailure | undefined {
     : undefined
 }
 
-/** Whether an argument is what a simulation asks for, in every part: it becomes part of the record. */
+/** Whether an argument is a valid simulation in every part: it becomes part of the record. */
 export function isSimulation(request: unknown): request is Simulation {
   if (!isRecord(request) || !Array.isArray(request.events)) return false
   const { key, request_id: requestId, events } = request

@@ -1,7 +1,6 @@
 /**
- * Evaluated once for all workflows of a worker, instead of at the start of each: what only decides and keeps nothing.
- * `@temporalio/workflow`, and whatever imports it, keep what belongs to one workflow. Lists all that
- * workflows import of `src`.
+ * Modules without state, evaluated once for all workflows of a worker instead of once for each: all that workflows import
+ * from `src`. `@temporalio/workflow`, and every module that imports it, hold state of one workflow.
  */
 /* oxlint-disable import/no-unassigned-import -- to evaluate them is all */
 import '@temporalio/common'
@@ -21,7 +20,7 @@ import '../src/values.ts'
 
 /**
  * The SDK makes and formats a stack for each promise in a workflow, for the Web UI's _Call Stack_, at a fifth of the
- * processor time. Without a number here, V8 captures none, of errors neither; a limit of 0 would still have each one
- * formatted. Preloaded modules run before the SDK freezes `Error`.
+ * processor time. Without this number, V8 captures no stacks, not even for errors; with 0, the SDK would still format each.
+ * Preloaded modules run before the SDK freezes `Error`.
  */
 delete (Error as { stackTraceLimit?: number }).stackTraceLimit

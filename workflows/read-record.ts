@@ -4,18 +4,18 @@ import { type Journey, note } from './journey.ts'
 import { applyOutcome } from './recording.ts'
 
 /**
- * Goes on with the record's state, before anything else in a run. The record may have been restored, or changed without
- * this workflow. What arrived and is not recorded yet is kept; what was recorded and is gone is recorded again.
+ * Continues with the record's state, before anything else in a run. The record may have been restored, or changed without
+ * this workflow. Milestones that are not recorded yet are kept; recorded ones that the record has lost are recorded again.
  */
 export async function takeRecord(journey: Journey): Promise<void> {
-  // one more signal meanwhile, and it is read once more
+  // before the read: a signal that arrives during it causes another one
   journey.recordChanged = false
   const { recent } = journey
   const keys = recent.map(({ dedupeKey }) => dedupeKey)
   const summary = 'read the record'
   const { state, lost } = await readRecord.executeWithOptions({ summary }, [journey.state.leadId, keys])
   const { closing, ...read } = state
-  // what people asked for stays, though the record lost it
+  // a close that was requested stays, though the record lost it
   journey.phases.lead = closing || journey.phases.lead !== 'open' ? 'closing' : 'open'
   Object.assign(journey.state, read)
   recordAgain(
@@ -36,7 +36,7 @@ function recordAgain(journey: Journey, items: MilestoneItem[]): void {
   note(journey, 'record', `went back: ${what} recorded again, as another event`)
 }
 
-/** Does what an activity's refusal asks for. @returns false for any other error. */
+/** Acts on the refusal of an activity. @returns false for any other error. */
 export function heedRefusal(journey: Journey, error: unknown): boolean {
   const refusal = leadRefusalOf(error)
   if (refusal === OTHER_LEAD) leave(journey)

@@ -91,7 +91,7 @@ export function applyOutcome(journey: Journey, item: MilestoneItem, result: Reco
   if (journey.awaited.has(item)) journey.awaited.set(item, result)
 }
 
-/** Remembers what was recorded, but for the timer's score updates, which come again by themselves. */
+/** Remembers what was recorded, except the timer's score updates, which come again by themselves. */
 function keep(journey: Journey, item: MilestoneItem): void {
   const { recent } = journey
   if (isTimed(item) || recent.some(({ dedupeKey }) => dedupeKey === item.dedupeKey)) return

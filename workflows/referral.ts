@@ -103,7 +103,7 @@ function isOver(journey: Journey): boolean {
   return state.next > state.last || phases.webhooks === 'held'
 }
 
-/** What a lead's workflow does again and again, beside everything else. */
+/** A loop of a lead's workflow. All of them run concurrently. */
 interface Coroutine {
   what: string
   when: (journey: Journey) => boolean
@@ -121,8 +121,8 @@ const coroutines: readonly Coroutine[] = [
 ]
 
 /**
- * Repeats a step, whenever it is time for it, until its scope is cancelled because the run ends, and shows operators what
- * each changed. After an error it notes it and tries again in a minute: an error ends neither the coroutine nor the workflow.
+ * Repeats a step whenever its condition holds, until the run ends and cancels the scope. After each step, operators see what
+ * changed. An error is noted and the step repeated in a minute: it ends neither the coroutine nor the workflow.
  */
 async function forever(journey: Journey, { what, when, step }: Coroutine): Promise<void> {
   const scope = CancellationScope.current()
@@ -164,7 +164,7 @@ async function closeWhenDone(journey: Journey): Promise<void> {
   const reason = journey.closeReason ?? 'canceled'
   const summary = `close the lead: ${reason}`
   const args = [state.leadId, reason, journey.scenario !== null] as const
-  // its clock may have moved on without this workflow
+  // the lead's clock may have been moved without this workflow
   state.offset = await closeLead.executeWithOptions({ summary }, [...args])
   journey.phases.lead = 'closed'
 }

@@ -26,7 +26,7 @@ import { publish } from './operator-view.ts'
 /** How long the answer waits for a scenario's end: less than the API does. */
 const SCENARIO_PATIENCE = '8 seconds'
 
-/** What a tester asks for: milestones, to move the lead's clock, or to play a scenario. The last two one at a time. */
+/** Handles a tester's updates: simulated milestones, moves of the lead's clock and scenarios, the last two one at a time. */
 export function receiveTests(journey: Journey): void {
   handleUpdate(journey, simulateUpdate, {
     description:
@@ -65,13 +65,14 @@ export function receiveTests(journey: Journey): void {
   })
 }
 
-const interrupted = () => ApplicationFailure.nonRetryable('Not to its end: ask again.', 'NotNow')
+const interrupted = () =>
+  ApplicationFailure.nonRetryable('Interrupted before its end: send it again.', 'NotNow')
 
 function requireOpen({ phases }: Journey): void {
   if (phases.lead !== 'open') throw ApplicationFailure.nonRetryable('The lead is closed.', LEAD_CLOSED)
 }
 
-/** Its clock is moved by one at a time. */
+/** Refuses a second move of the clock at a time. */
 function requireStill(journey: Journey): void {
   requireOpen(journey)
   if (journey.isMoving || journey.scenario !== null)
@@ -85,7 +86,7 @@ function isTarget(request: unknown): request is ClockTarget {
   return Number.isSafeInteger(days) && Number(days) >= 1 && Number(days) <= MOST_DAYS
 }
 
-/** Has simulated milestones recorded, and waits for that. */
+/** Records simulated milestones, and waits for their outcomes. */
 function simulate(journey: Journey, simulation: Simulation) {
   const items = simulatedItems(simulation)
   journey.counts.received += items.length
@@ -112,7 +113,7 @@ async function moveClock(journey: Journey, target: number | ClockStop): Promise<
   let waits = 0
   journey.isMoving = true
   try {
-    // a timer that is not needed costs, too
+    // a timer that is not needed would add to the history
     if (hasUnrecorded(journey)) await condition(() => !hasUnrecorded(journey), RECORDING_PATIENCE)
     while (waits < MOST_WAITS && !journey.recordChanged) {
       const args = [state.leadId, to, stands.length === 0] as const
@@ -122,7 +123,7 @@ async function moveClock(journey: Journey, target: number | ClockStop): Promise<
       if (step.next === null) return { stands, stopped: step.stopped }
       to = step.next
       waits = step.from === null ? waits + 1 : 0
-      // its date has moved, too
+      // the open webhook's date has moved, too
       if (waits === 0 && journey.phases.webhooks === 'sending') wake(journey)
     }
     throw interrupted()

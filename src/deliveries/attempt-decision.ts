@@ -2,7 +2,7 @@ import type { EndpointPauser } from '../endpoints/endpoint-state.ts'
 import type { Asked, AttemptTrigger, DeliveryState } from './delivery-states.ts'
 import { attemptDelayMs } from './retry-schedule.ts'
 
-/** So many attempts in a row that a crash or a deployment cut off count as one failure. */
+/** Attempts in a row that a crash or a deployment interrupted, and that count as one failure. */
 const INTERRUPTIONS_PER_FAILURE = 3
 
 /** What the next attempt of a delivery depends on. */
@@ -12,7 +12,7 @@ export interface DeliveryFacts {
   nextAttemptAt: Date
   /** Whether another attempt holds its lease. */
   isLeased: boolean
-  /** An attempt beside the schedule. */
+  /** A requested attempt, outside the schedule. */
   asked: Asked | null
   /** How many of the latest attempts in a row were interrupted. */
   interruptions: number
@@ -39,7 +39,7 @@ export type AttemptDecision =
  * | --------------------------------------------------------------------- | -------------------------------- |
  * | another attempt holds its lease                                       | wait 1 s, `leased`               |
  * | it is settled, and the attempt is `scheduled` or a `probe`            | `settled`                        |
- * | it is settled, and its lead is erased                                 | `settled`                        |
+ * | it is canceled, or it is settled and its lead is erased               | `settled`                        |
  * | the endpoint has no URL                                               | `held`                           |
  * | the endpoint is paused, but for a `probe` of what the service paused  | `held`                           |
  * | it is `scheduled` and not due, and nobody asked for it                | wait until then, `not_due`       |
@@ -47,8 +47,8 @@ export type AttemptDecision =
  * | no `probe`, and the third attempt in a row was interrupted            | `settled`                        |
  * | otherwise                                                             | `send`                           |
  *
- * An open delivery that is asked for before it is due is sent as a `resend`: it keeps its place in the schedule. Unless it
- * waits or is held, an attempt without an end is closed as interrupted.
+ * An open delivery that is requested before it is due is sent as a `resend`: it keeps its place in the schedule. Unless the
+ * decision is `wait` or `held`, an unfinished attempt is closed as interrupted.
  */
 export function decideAttempt(
   delivery: DeliveryFacts,
@@ -61,7 +61,7 @@ export function decideAttempt(
   const isOpen = state === 'pending'
   if (delivery.isLeased) return { kind: 'wait', why: 'leased', forMs: 1000 }
   if (!isOpen && (isScheduled || trigger === 'probe')) return { kind: 'settled', state }
-  if (!isOpen && delivery.isErased) return { kind: 'settled', state: 'canceled' }
+  if (state === 'canceled' || (!isOpen && delivery.isErased)) return { kind: 'settled', state: 'canceled' }
   const isProbed = trigger === 'probe' && pausedBy === 'service'
   if (url === null || (pausedBy !== null && !isProbed)) return { kind: 'held' }
   const forMs = delivery.nextAttemptAt.getTime() - now.getTime()

@@ -15,12 +15,12 @@ export const Attempt = defineEntity({
     /** `att_<uuidv7>` */
     id: p.text().primary(),
     eventId: p.text(),
-    /** Its event's, which has the foreign key: a second one would lock the partner's row for every attempt. */
+    /** Without a foreign key, which would lock the partner's row for every attempt: the event has one. */
     partnerId: p.integer(),
     /** 1 for the delivery's first. */
     number: p.integer(),
     trigger: p.text().$type<AttemptTrigger>(),
-    /** The endpoint's, as it began. */
+    /** The endpoint's round when the attempt began. */
     round: p.integer(),
     url: p.text(),
     startedAt: instant().defaultRaw('clock_timestamp()'),
@@ -76,7 +76,7 @@ interface AttemptedDelivery {
   body: string
   /** The request that caused the event. */
   requestId: string | null
-  /** Whether the webhook is settled, and sent once more. */
+  /** Whether the webhook is settled, and sent again. */
   isRepeat: boolean
 }
 
@@ -104,7 +104,7 @@ interface CurrentEndpoint {
 
 /**
  * Reads a partner's endpoint in one statement, so that URL and secrets belong together, once the lead or the delivery is
- * locked. It locks nothing: a change of the endpoint comes before the request, or during it.
+ * locked. It locks nothing: the endpoint may change until the request, and during it.
  */
 export async function readEndpoint(
   sql: Sql,
@@ -123,7 +123,7 @@ export async function readEndpoint(
   return endpoint
 }
 
-/** A new attempt: its row without its number, and what to send once that is written; or why a secret cannot be read. */
+/** A new attempt: its row without the number, and the request to make once the row is written; or why a secret cannot be read. */
 export function newAttempt(
   { eventId, leadId, sequence, partnerId, body, requestId, isRepeat }: AttemptedDelivery,
   endpoint: CurrentEndpoint,

@@ -2,15 +2,15 @@ import { sql as raw } from 'kysely'
 import type { Sql } from '../database/sql.ts'
 import { scheduleInRound } from '../endpoints/open-deliveries.ts'
 
-/** What waits, over all partners. */
+/** What waits to be sent or started, of all partners. */
 export interface Backlog {
-  /** Leads' first open deliveries that should be sent now, to endpoints that take what they get. */
+  /** Leads' first open deliveries that are due, to endpoints that accept webhooks. */
   due: number
   /** How long the oldest of them has been due, in seconds; 0 when there is none. */
   oldestDueSeconds: number
   /** Open deliveries to paused endpoints. */
   held: number
-  /** `failing`: active, and every attempt since then has failed. */
+  /** `failing`: active, but without a success since an attempt failed. */
   endpoints: { active: number; failing: number; paused: number }
   /** How long the oldest lead without a known workflow has waited, in seconds; 0 when there is none. */
   oldestUnstartedSeconds: number
@@ -22,7 +22,7 @@ export async function readBacklog(sql: Sql): Promise<Backlog> {
     with open as materialized (
       select d.lead_id, d.sequence, ${scheduleInRound('d', 'e').nextAttemptAt} as next_attempt_at,
         e.state = 'paused' as held,
-        -- the others may get few requests, so that theirs are late however many workers there are
+        -- other endpoints may get few requests at a time, so more workers would not help
         e.state = 'active' and e.round = e.woken_round
           and coalesce(e.failing_since > clock_timestamp() - interval '1 minute', true) as takes
       from deliveries d join endpoints e on e.partner_id = d.partner_id

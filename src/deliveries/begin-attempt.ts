@@ -38,7 +38,7 @@ export async function beginAttempt(
     // an erasure locks the lead's deliveries: it was committed before, or waits until the attempt is in the record
     const endpoint = await readEndpoint(trx, { partnerId, leadId })
     const { now, round, isErased } = endpoint
-    // whoever has the lease did not come to the end of its attempt
+    // unless it is still respected, the lease is left from an attempt without an end
     const interruptions = stored.interruptions + (lease === null ? 0 : 1)
     const delivery = inRound({ ...stored, interruptions }, round, now)
     const facts = { ...delivery, isErased, isLeased: !mayTake(lease) }
@@ -91,14 +91,14 @@ function lockDelivery(trx: Sql, leadId: number, sequence: number) {
     .executeTakeFirst()
 }
 
-/** Closes an attempt whose process went away before it could say how it ended. */
+/** Closes an attempt whose process ended before it wrote the outcome. */
 async function closeInterrupted(trx: Sql, eventId: string): Promise<void> {
   await trx
     .updateTable('attempts')
     .set({
       finished_at: raw<Date>`clock_timestamp()`,
       error_code: 'interrupted',
-      hint: 'our sender was interrupted; it is sent again',
+      hint: 'our sender was interrupted; the webhook is sent again',
     })
     .where('event_id', '=', eventId)
     .where('finished_at', 'is', null)

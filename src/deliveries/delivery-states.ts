@@ -11,7 +11,7 @@
 export const deliveryStates = ['pending', 'delivered', 'given_up', 'canceled'] as const
 export type DeliveryState = (typeof deliveryStates)[number]
 
-/** As partners and staff are shown it: `held` is pending while its endpoint is paused. */
+/** The states that partners and staff see: `held` is pending while its endpoint is paused. */
 export const deliveryStatuses = [...deliveryStates, 'held'] as const
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
@@ -22,7 +22,7 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number]
 export const attemptTriggers = ['scheduled', 'resend', 'replay', 'probe'] as const
 export type AttemptTrigger = (typeof attemptTriggers)[number]
 
-/** What is asked for beside the schedule. */
+/** The triggers of requested attempts, which are outside the schedule. */
 export type Asked = Extract<AttemptTrigger, 'resend' | 'replay'>
 
 /** The time limit of a request, from the DNS lookup to the last byte of the response. */
@@ -37,5 +37,5 @@ export const ENDPOINT_CAP = 10
 /** How many settled webhooks of a partner may wait to be resent. */
 export const MOST_RESENDS = 1000
 
-/** The failure in a row at which a delivery's partner is told. */
+/** Failures of a delivery in a row, after which its partner is told. */
 export const FAILING_AFTER = 3

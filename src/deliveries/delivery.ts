@@ -27,7 +27,7 @@ export const Delivery = defineEntity({
     /** How many of the latest attempts in a row were interrupted. */
     interruptions: p.integer().default(0),
     settledAt: instant().nullable(),
-    /** What was asked for beside the schedule: until that begins, and once it is settled until that has ended. */
+    /** A requested attempt, outside the schedule: kept until it begins, or, of a settled delivery, until it has ended. */
     asked: p.text().$type<Asked>().nullable(),
     /** Why its latest attempt could not begin, for staff; null since one began. */
     fault: p.text().nullable(),
@@ -39,13 +39,13 @@ export const Delivery = defineEntity({
 /** What the end of a lease writes. */
 export const noLease = { lease: null, interruptions: 0 }
 
-/** What is written when nothing is asked for any more, either. */
+/** What is written when a requested attempt is done or dropped, too. */
 export const noLeaseNorRequest = { ...noLease, asked: null }
 
 /** Whether an attempt is under way, or a crash has left one that is not taken over yet. */
 export const isLeased = raw<boolean>`(lease is not null)`
 
-/** Whether this process may take the lease of a delivery, `null` if nobody has it. */
+/** Whether this process may take a delivery's lease; `null` is a free one. */
 export type MayTake = (lease: string | null) => boolean
 
 /**
@@ -68,7 +68,7 @@ export function createLeaseJudge(monotonicMs = () => performance.now()): MayTake
   }
 }
 
-/** The lead's first open delivery, for a row of `deliveries` that is open and sent after it. */
+/** The delivery that an open row of `deliveries` waits for: the first open one of its lead, if that is an earlier one. */
 export const waitsFor = raw<{ event_id: string; sequence: number } | null>`(
   select json_build_object('event_id', earlier.event_id, 'sequence', earlier.sequence)
   from deliveries earlier
@@ -78,8 +78,8 @@ export const waitsFor = raw<{ event_id: string; sequence: number } | null>`(
 )`
 
 /**
- * The sequence of an event's webhook; `null` if it is not sent. A subquery, so that it is looked up for the rows of a page
- * alone.
+ * The sequence of an event's webhook; `null` if it is not sent. A subquery, so that PostgreSQL evaluates it only for the rows
+ * of a page.
  *
  * @param eventId the column that has the event's id.
  */
@@ -115,7 +115,7 @@ export const canceled = {
   ...noLeaseNorRequest,
 }
 
-/** Cancels a partner's open deliveries. Answers how many. */
+/** Cancels a partner's open deliveries. @returns how many. */
 export async function cancelOpen(trx: Sql, partnerId: number): Promise<number> {
   const { numUpdatedRows } = await trx
     .updateTable('deliveries')

@@ -16,11 +16,11 @@ interface EndedAttempt extends Pick<StartedAttempt, 'attemptId' | 'eventId' | 't
 
 export interface Finished extends Pick<FailureDecision, 'notices'> {
   end: 'delivered' | FailureDecision['end']
-  /** The delivery's failures in a row, why the latest one, and how long until it is tried again; absent when it is not. */
+  /** The delivery's failures in a row, the reason of the latest, and the wait until the next attempt; absent if there is none. */
   retry?: { failures: number; reason: string; afterMs: number }
 }
 
-/** Writes how an attempt ended, for its delivery and its endpoint. */
+/** Writes the outcome of an attempt: to the attempt, its delivery and its endpoint. */
 export async function finishAttempt(
   sql: Sql,
   attempt: EndedAttempt,
@@ -32,9 +32,9 @@ export async function finishAttempt(
 }
 
 /**
- * Writes a 2xx in one statement, since nothing has to be known before it: the delivery, then its endpoint, and the attempt.
- * Without the lease, only the attempt is written. It ends the endpoint's incident, as an accepted probe does, once no other
- * open webhook fails any more.
+ * Writes a 2xx in one statement, because it needs no decision: the delivery, then its endpoint, and the attempt. Without the
+ * lease, only the attempt is written. An accepted probe ends the endpoint's incident; any other success does once no other
+ * open webhook fails.
  */
 async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): Promise<Finished> {
   const { attemptId, eventId, trigger } = attempt
@@ -48,13 +48,13 @@ async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome)
         settled_at = case state when 'delivered' then settled_at else clock_timestamp() end, asked = null
       where event_id = ${eventId} and lease = ${attemptId} returning partner_id
     ), endpoint as (
-      -- only when it changes: a row that every delivery updated would make them wait for each other
+      -- only when it changes: if every success updated this row, they would wait for each other
       update endpoints set failing_since = null, incident = incident and ${others} from delivery
       where endpoints.partner_id = delivery.partner_id and ${isOfRound(attemptId)}
         and (failing_since is not null or incident and not ${others})
       returning endpoints.partner_id, incident
     ), notice as (
-      -- of endpoints, a statement sees the rows before it
+      -- "before" is the row as it was before this statement
       insert into notices (partner_id, kind, recipient) select partner_id, 'recovered', recipient
       from endpoint join endpoints before using (partner_id) cross join ${bothRecipients}
       where before.incident and not endpoint.incident
@@ -68,7 +68,7 @@ async function succeed(sql: Sql, attempt: EndedAttempt, outcome: AttemptOutcome)
   return { end: 'delivered', notices: [] }
 }
 
-/** Locks the delivery, then its endpoint, and decides with what both are then. */
+/** Locks the delivery, then its endpoint, and decides in the statements that follow. */
 async function fail(trx: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): Promise<Finished> {
   const { eventId, trigger } = attempt
   const { now, partnerId, ...delivery } = await lockDelivery(trx, attempt)
@@ -110,7 +110,7 @@ async function fail(trx: Sql, attempt: EndedAttempt, outcome: AttemptOutcome): P
   }
 }
 
-/** Without its lease, nothing is written of what the endpoint answered: an erasure takes the lease. */
+/** Without the lease, the endpoint's response is not stored: an erasure clears the lease. */
 function writeEnd(
   { attemptId, signed }: EndedAttempt,
   { durationMs, status, errorCode, hint, responseHeaders, responseBody }: AttemptOutcome,

@@ -187,7 +187,7 @@ export const getDeliveries: FastifyPluginAsyncZod<Options> = async (app, { sql }
       if (asked !== undefined && found.length === 0) await requireWebhook(sql, partnerId, asked)
       const page = found.slice(0, limit)
       const ids = page.map((row) => row.event_id)
-      // a moment later: one that has just been made may be among them
+      // read a moment later, so an attempt that has just been made may be among them
       const attempts = await latestAttempts(sql, ids, asked !== undefined)
       if (asked !== undefined) request.leadId = page[0]?.lead_id
       const data = page.map((row) => toWire(row, attempts.get(row.event_id) ?? []))

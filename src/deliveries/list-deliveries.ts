@@ -46,13 +46,13 @@ end`
 
 const counted = scheduleInRound('deliveries', 'endpoints')
 
-/** In the lead's time, as its events are. */
+/** On the lead's clock, as the dates of its events are. */
 const nextAttemptAt = raw<Date | null>`case when not ${isLeased}
   then ${counted.nextAttemptAt} + leads.clock_offset * interval '1 second'
 end`
 
 /**
- * Deliveries with their latest attempt, the newest first; of one lead for staff, in the order of their sequence. One that is
+ * Deliveries with their latest attempt, newest first; those of one lead, without `before`, by sequence. A delivery that is
  * held, settled, in flight, or waits for an earlier one of its lead has no next attempt.
  */
 export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
@@ -82,7 +82,6 @@ export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
     .select(['lead_events.event_name', 'lead_events.created_at', shownState.as('state')])
     .select([counted.failures.as('failures'), 'deliveries.settled_at', nextAttemptAt.as('next_attempt_at')])
     .select(['deliveries.body', raw<boolean>`leads.erased_at is not null`.as('lead_erased')])
-    // why an attempt cannot begin
     .select(raw<string | null>`case when deliveries.state = 'pending' then deliveries.fault end`.as('fault'))
     .select(waitsFor.as('waits_for'))
     .select(['latest.number as attempts', 'latest.status as last_status'])
@@ -105,7 +104,7 @@ export async function findDeliveries(sql: Sql, filter: DeliveryFilter) {
 
 type Row = Awaited<ReturnType<typeof findDeliveries>>[number]
 
-/** When a delivery is attempted next, after which one of its lead, or why it cannot be. */
+/** When a delivery is attempted next, which one it waits for, or why it cannot be sent. */
 export function nextText(row: Row): Date | string | null {
   if (row.fault !== null) return row.fault
   return row.state === 'pending' && row.waits_for ? `after ${row.waits_for.sequence}` : row.next_attempt_at

@@ -19,7 +19,7 @@ export interface FailedAttemptFacts {
   state: DeliveryState
   failures: number
   nextAttemptAt: Date
-  /** When its scheduled attempt before this one had ended; `null` if this is the first. */
+  /** When its previous scheduled attempt ended; `null` if this is the first. */
   previousAt: Date | null
 }
 
@@ -73,7 +73,7 @@ export function decideFailure(
     return { ...nothing, end: 'failed', delivery: isOpen ? place : null }
   }
   const failures = attempt.failures + 1
-  // with fewer failures, nothing may have been tried for most of that time: what failed before may be erased or given up
+  // with fewer failures, most of the 72 h may have passed without an attempt: what failed before was erased or given up
   const isFailing = failures >= FAILING_AFTER
   const failingMs = failingSince === null ? 0 : now.getTime() - failingSince.getTime()
   const isPaused = isCurrent && (status === 410 || (isFailing && failingMs >= PAUSE_AFTER_MS))

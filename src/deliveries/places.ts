@@ -6,11 +6,11 @@ const LONGEST_MS = 5 * 60_000
 
 interface Lane {
   taken: number
-  /** Those that found no place, less one for each answer since. */
+  /** Requests that found no place, minus one for each answer since. */
   turnedAway: number
   /** How long the latest request took. */
   latestMs: number
-  /** When it was answered, or the first one of those under way began, on the monotonic clock. */
+  /** When the latest answer came, or when the first request after none in flight began, on the monotonic clock. */
   answeredMs: number
   /** The endpoint let a request time out, and has accepted nothing since: it gets one at a time. */
   hangs: boolean
@@ -19,14 +19,14 @@ interface Lane {
 export type Places = ReturnType<typeof createPlaces>
 
 /**
- * The places for requests to each partner, in memory: an endpoint that hangs holds up no other. One for each process.
- * A place is taken before the lease of a delivery, and given back once the outcome is written.
+ * Limits the requests in flight to each partner, in memory, so that an endpoint that hangs holds up no other. A process makes
+ * this once. A place is taken before the lease of a delivery, and given back once the outcome is written.
  */
 export function createPlaces(random = Math.random, nowMs = () => performance.now()) {
   const lanes = new Map<number, Lane>()
   const laneOf = (partnerId: number): Lane => {
     const known = lanes.get(partnerId)
-    // after a pause, what was learned before it does not count
+    // after an idle time, earlier measurements do not count
     if (known && (known.taken > 0 || nowMs() - known.answeredMs < LONGEST_MS)) return known
     const lane = { taken: 0, turnedAway: 0, latestMs: 0, answeredMs: nowMs(), hangs: false }
     lanes.set(partnerId, lane)
@@ -55,8 +55,8 @@ export function createPlaces(random = Math.random, nowMs = () => performance.now
     },
 
     /**
-     * How long until the turn of one that found no place is likely, in milliseconds. A thousand that came back each
-     * second would cost more than their requests.
+     * After how many milliseconds a request that found no place should come back: about when its turn comes. A thousand
+     * that came back each second would cost more than their requests.
      */
     turnAwayMs(partnerId: number): number {
       const lane = laneOf(partnerId)

@@ -39,14 +39,15 @@ export function describeResend({ waits_for: earlier }: Webhook): string {
 }
 
 /**
- * Asks for an attempt at a webhook: now, beside its schedule, if it is open. Answers its state; `undefined` if too many settled
- * ones of its partner wait already.
+ * Requests an attempt at a webhook, outside its schedule.
+ *
+ * @returns its state; `undefined` if too many settled webhooks of its partner wait already.
  */
 export async function requestAttempt(sql: Sql, eventId: string): Promise<DeliveryState | undefined> {
   const { rows } = await raw<{ state: DeliveryState }>`
     update deliveries d set asked = 'resend'
     where event_id = ${eventId} and (state = 'pending' or asked is not null or (
-      -- several calls at a time may exceed it by a few
+      -- concurrent calls may exceed the limit by a few
       select count(*) from deliveries other
       where other.partner_id = d.partner_id and other.asked = 'resend' and other.state <> 'pending'
     ) < ${MOST_RESENDS})
@@ -54,7 +55,7 @@ export async function requestAttempt(sql: Sql, eventId: string): Promise<Deliver
   return rows[0]?.state
 }
 
-/** The next settled webhook of a partner that was asked for: resends before replays, each lead's in order. */
+/** A partner's next settled webhook to send again: resends before replays, each lead's in order. */
 export async function nextAsked(sql: Sql, partnerId: number) {
   return sql
     .selectFrom('deliveries')
@@ -70,7 +71,7 @@ export async function nextAsked(sql: Sql, partnerId: number) {
     .executeTakeFirst()
 }
 
-/** Sends no more of what was asked for. Answers how many webhooks are left out. */
+/** Drops a partner's resends and replays that still wait. @returns how many. */
 export async function forgetAsked(sql: Sql, partnerId: number): Promise<number> {
   const { numUpdatedRows } = await sql
     .updateTable('deliveries')
@@ -82,7 +83,7 @@ export async function forgetAsked(sql: Sql, partnerId: number): Promise<number> 
   return Number(numUpdatedRows)
 }
 
-/** Which settled deliveries of a partner are sent once more. */
+/** Which settled deliveries of a partner are sent again. */
 export interface ReplayFilter {
   partnerId: number
   states: ('given_up' | 'delivered')[]
@@ -119,11 +120,11 @@ interface ResendDependencies {
 }
 
 /**
- * Has webhooks sent once more, without waiting for that: they are marked in the record, and the workflow that sends them is
- * told. All calls reject if it cannot be reached; settled ones go out nevertheless once the comparison has started it.
+ * Requests that webhooks are sent again: marks them in the record, and signals the workflow that sends them. Calls reject if
+ * Temporal is away; settled webhooks are sent nevertheless, once the comparison has started the workflow.
  */
 export function createResender({ sql, wakeLead, startEndpoint }: ResendDependencies) {
-  // one signal tells of all that a partner asks for at a time
+  // concurrent requests of a partner share one signal
   const lookSoon = sharingRuns(startEndpoint)
   return {
     /** An open one is sent by its lead's workflow, in order; a settled one by its endpoint's. */
@@ -131,12 +132,12 @@ export function createResender({ sql, wakeLead, startEndpoint }: ResendDependenc
       const state = await requestAttempt(sql, webhook.event_id)
       if (state === undefined) return 'too_many'
       if (state !== 'pending') await lookSoon(webhook.partner_id)
-      // it follows an earlier one by itself
+      // one that waits for an earlier webhook follows it by itself
       else if (webhook.waits_for === null) await wakeLead(webhook.lead_id)
       return 'accepted'
     },
 
-    /** Sends what a filter finds. */
+    /** Sends again what a filter finds. */
     replay: async (filter: ReplayFilter): Promise<void> => {
       await raw`update deliveries set asked = 'replay'
         where asked is null and event_id in (select d.event_id ${matching(filter)})`.execute(sql)

@@ -71,8 +71,8 @@ export interface Schedule {
 }
 
 /**
- * What of it counts in a round of its endpoint. Each change of the endpoint begins another round, in which each open
- * delivery is at its first attempt, and due now, whatever its date: PostgreSQL's clock may have been ahead when it was made.
+ * A delivery's schedule in a round of its endpoint. Each change of the endpoint begins another round, in which each open
+ * delivery is at its first attempt and due now. Its date is not used: PostgreSQL's clock may have been ahead when it was set.
  */
 export function inRound<Stored extends Schedule>(delivery: Stored, round: number, now: Date): Stored {
   if (delivery.round === round) return delivery

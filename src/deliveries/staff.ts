@@ -43,7 +43,7 @@ export function addDeliveryCommands(program: Command, run: Run): void {
         .default('given_up'),
     )
     .option('--dry-run', 'only count them')
-    .option('--stop', 'leave out what still waits, and resends that wait')
+    .option('--stop', 'drop the replays and resends that still wait')
     .action(run(async (context, options: ReplayOptions) => (options.stop ? stop : replay)(context, options)))
 }
 
@@ -133,7 +133,7 @@ export async function replay(
   }
 }
 
-/** Sends no more of what is asked for once more. */
+/** Drops the replays and resends that still wait. */
 export async function stop({ sql, change }: StaffContext, { partner }: { partner: number }) {
   await requirePartner(sql, partner)
   const webhooks = await change(async ({ sql: trx, audit }) => {
@@ -141,5 +141,5 @@ export async function stop({ sql, change }: StaffContext, { partner }: { partner
     await audit({ action: 'delivery.stop', partnerId: partner, detail: { webhooks: leftOut } })
     return leftOut
   })
-  return { json: { partner_id: partner, webhooks }, text: `Left out ${webhooks} webhooks that still waited.` }
+  return { json: { partner_id: partner, webhooks }, text: `Dropped ${webhooks} webhooks that still waited.` }
 }

@@ -2,18 +2,18 @@ import type { AttemptOutcome } from '../webhooks/send.ts'
 
 export const certificationStates = ['running', 'passed', 'failed'] as const
 
-/** The certification of a candidate, as its endpoint's row has it. Times are ISO 8601. */
+/** The certification of a candidate, as stored in its endpoint's row. Times are ISO 8601. */
 export interface Certification {
   /** The candidate's number. Its URL is in the endpoint's row. */
   candidate: number
   state: (typeof certificationStates)[number]
   requestedAt: string
   finishedAt: string | null
-  /** Those that were made so far. */
+  /** The checks that were made so far. */
   checks: CheckReport[]
   /** The URL takes effect whatever the result. */
   acceptFailures: boolean
-  /** The audit's name of the key that asked. */
+  /** The key that requested it, as the audit names it. */
   requestedBy: string
 }
 
@@ -63,7 +63,7 @@ export interface CheckReport {
   hint: string | null
 }
 
-/** Of a check that got no response. A host that gave none is sent no more. */
+/** `received` of a check without a response. Its host gets no further checks. */
 const NO_RESPONSE = 'no response'
 
 /** The check that follows those that were made; `undefined` if the certification is over. */
@@ -72,14 +72,14 @@ export const nextCheck = (made: readonly CheckReport[]): CertificationCheck | un
     ? undefined
     : certificationChecks.find((check) => !made.some((report) => report.check === check))
 
-/** What an operator reads of a certification: no URL, no body. */
+/** A certification for operators, without its URL. */
 export const describeCertification = ({ candidate, state, checks: made }: Certification): string =>
   [
     `- Certification of candidate ${candidate}: ${state}`,
     ...made.map(({ check, result, received }) => `  - ${check}: ${result} (${received})`),
   ].join('\n')
 
-/** 4xx statuses of a path, a proxy or a framework, which answers them before a signature is verified. */
+/** 4xx statuses that a router, proxy or framework sends before a signature is verified. */
 const NOT_ABOUT_SIGNATURES = [404, 405, 406, 408, 410, 411, 413, 414, 415, 417, 421, 426, 429, 431]
 
 /** Whether the response may be to the signature. */
@@ -129,7 +129,7 @@ function hintFor(check: CertificationCheck, { status, hint }: JudgedOutcome, val
   const ofCheck = checks[check].hint
   if (hint === null) return ofCheck
   const diagnosis = `${hint.charAt(0).toUpperCase()}${hint.slice(1)}${hint.endsWith('?') ? '' : '.'}`
-  // the advice of the check would look for the fault in code that was not reached
+  // the check's own hint is about code that was not reached
   const isUnreached = status === null || (check === 'valid' && !isRefusal(status))
   return isUnreached ? diagnosis : `${diagnosis} ${ofCheck}`
 }

@@ -7,11 +7,11 @@ import { openDeliveryCount } from './open-deliveries.ts'
 /** Whether a row of `endpoints` takes webhooks again, and not all leads were woken. */
 const isWaking = raw<boolean>`(state = 'active' and round <> woken_round)`
 
-/** The settled deliveries of a row of `endpoints` that are asked for once more. */
+/** The settled deliveries of a row of `endpoints` that wait to be sent again. */
 const resends = raw`from deliveries d
   where d.partner_id = endpoints.partner_id and d.asked is not null and d.state <> 'pending'`
 
-/** What an endpoint's workflow acts on, and tells operators. */
+/** What an endpoint's workflow acts on, and shows to operators. */
 export type EndpointReview = Awaited<ReturnType<typeof reviewEndpoint>>
 
 export async function reviewEndpoint(sql: Sql, partnerId: number) {
@@ -49,8 +49,8 @@ export async function endpointsAtWork(sql: Sql): Promise<number[]> {
 }
 
 /**
- * Finds what to probe an endpoint with that the service paused: the oldest open delivery, the first of its lead. Plans the
- * probe after it: the waits between probes are 1, 2, 4, 8 and 16 hours, and then a day.
+ * Begins a probe of an endpoint that the service paused: plans the next one, and finds the delivery for this one, the oldest
+ * open one that is the first of its lead. The waits between probes are 1, 2, 4, 8 and 16 hours, and then a day.
  */
 export async function beginProbe(sql: Sql, partnerId: number) {
   const wait = raw`least(clock_timestamp() - since + interval '1 hour', interval '1 day')`
@@ -72,10 +72,10 @@ export async function beginProbe(sql: Sql, partnerId: number) {
 }
 
 /**
- * The next leads to wake, in the order of their ids, for the round that the endpoint is in: those with open webhooks, and
- * those of which webhooks were canceled as it began.
+ * The next leads to wake, in the order of their ids, in the endpoint's current round: those with open webhooks, and those
+ * whose webhooks were canceled when it began.
  *
- * @param progress up to which lead those of a round were woken.
+ * @param progress the last lead that was woken, and the round in which it was.
  */
 export async function nextToWake(
   sql: Sql,
@@ -101,7 +101,7 @@ export async function nextToWake(
   return { round, leadIds: leads.map((row) => row.lead_id) }
 }
 
-/** All leads are woken for that round. */
+/** Notes that all leads are woken for a round. */
 export async function endWaking(sql: Sql, partnerId: number, round: number): Promise<void> {
   await sql.updateTable('endpoints').set({ woken_round: round }).where('partner_id', '=', partnerId).execute()
 }

@@ -19,7 +19,7 @@ export type EndpointState = 'active' | 'paused'
 
 export type EndpointPauser = 'staff' | 'partner' | 'service'
 
-/** What partner and staff get a mail about; of `restored`, only the partner. */
+/** The facts that partner and staff get a mail about; `restored` is for the partner only. */
 export type MailKind = 'failing' | 'paused' | 'recovered' | 'url_changed' | 'secret_changed' | 'restored'
 
 interface Transition {
@@ -44,7 +44,7 @@ export const endpointTransitions = {
 
 export type EndpointTransition = keyof typeof endpointTransitions
 
-/** Why an endpoint is as it is shown. */
+/** Why an endpoint is in the state that is shown. */
 const whys: Record<string, string> = {
   ...Object.fromEntries(Object.entries(endpointTransitions).map(([reason, { why }]) => [reason, why])),
   no_endpoint: 'no URL is registered yet',

@@ -21,8 +21,8 @@ export const Endpoint = defineEntity({
     reason: p.text().nullable(),
     pausedBy: p.text().$type<EndpointPauser>().nullable(),
     /**
-     * Rises with each new URL, pause, resume and accepted probe. The answer to an attempt, and failures and dates of a
-     * delivery, count in their round alone.
+     * Rises with each new URL, pause, resume and accepted probe. The outcome of an attempt, and a delivery's failures and
+     * date, count in their own round only.
      */
     round: p.integer().default(1),
     /** The round that began with the current URL. */
@@ -41,7 +41,7 @@ export const Endpoint = defineEntity({
     candidate: p.integer().nullable(),
     candidateUrl: p.text().nullable(),
     candidateAt: instant().nullable(),
-    /** The latest one: of the candidate, or, once it has passed, of `url`. */
+    /** The latest certification: of the candidate, or, once it has passed, of `url`. */
     certification: p.json<Certification>().nullable(),
     /** Staff can go back to the previous URL and secret until `previousUntil`. */
     previousUrl: p.text().nullable(),
@@ -59,7 +59,6 @@ const columns = [
 const endpointOf = (sql: Sql, partnerId: number) =>
   sql.selectFrom('endpoints').select(columns).where('partner_id', '=', partnerId)
 
-/** A partner's endpoint. */
 export const findEndpoint = async (sql: Sql, partnerId: number) =>
   endpointOf(sql, partnerId).executeTakeFirstOrThrow()
 

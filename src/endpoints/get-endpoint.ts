@@ -110,7 +110,7 @@ const shown = (time: string) => raw.raw(`to_char((${time}) at time zone 'utc', '
 /**
  * A partner's endpoint, its recent attempts and its open deliveries, as they are shown.
  *
- * A new URL is not blamed for the failures of the one before. Whole rows are compared and ordered: with `=` on the partner,
+ * Failures of the previous URL do not count. Whole rows are compared and ordered: with `=` on the partner,
  * PostgreSQL may scan the rows of all partners by id.
  */
 export async function viewOf(sql: Sql, partnerId: number): Promise<EndpointView> {
@@ -155,7 +155,7 @@ export async function viewOf(sql: Sql, partnerId: number): Promise<EndpointView>
   return { ...view, reason: describeReason(view.reason) }
 }
 
-/** The response of calls to an endpoint, and what those take that take nothing. */
+/** The response of calls about an endpoint, and the body of those without fields. */
 export const endpointResponse = {
   response: z.object({ success, data: endpointView }),
   responseDescription: 'The endpoint.',

@@ -6,8 +6,8 @@ import type { MailKind } from './endpoint-state.ts'
 import { openDeliveryCount } from './open-deliveries.ts'
 
 /**
- * A mail to a partner, or to staff about it: written in the transaction of the fact that it reports, and sent afterwards.
- * Most facts are told to both, each with a mail of its own: an address that is refused keeps nobody else from the news.
+ * A mail that is owed to a partner, or to staff about it: written in the transaction of the fact that it reports, and sent
+ * afterwards. Partner and staff get separate mails, so that a refused address stops only its own.
  */
 export const Notice = defineEntity({
   name: 'Notice',
@@ -41,15 +41,15 @@ export const hasNotices = raw<boolean>`exists (
   select from notices where notices.partner_id = endpoints.partner_id and ${isUnsent}
 )`
 
-/** As rows with a `recipient`. */
+/** Partner and staff, as rows with a `recipient`. */
 export const bothRecipients = raw`unnest(array['partner', 'staff']) as recipient`
 
-/** Mails about pauses: a key can pause and resume as often as it likes. */
+/** The limit of mails about pauses, because a key can pause and resume any number of times. */
 const MOST_AN_HOUR = 5
 
 /**
- * Owes partner and staff a notice, unless one of its kind waits, which will say how the endpoint is by then: every change is
- * told. A failure is told once for each incident, which begins here and ends with a success: then `recovered` is owed. The
+ * Owes partner and staff a notice, unless one of its kind still waits: a mail describes the endpoint as it is when it is sent.
+ * `failing` and `paused` begin an incident, in which `failing` is owed once. A success ends it, and owes `recovered`. The
  * caller's transaction has the endpoint locked.
  */
 export async function oweNotice(

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 
-// What an endpoint has to do with its deliveries, as SQL.
+// SQL expressions over an endpoint and its deliveries.
 
 /** The number of open deliveries of a row of `endpoints`. */
 export const openDeliveryCount = raw<number>`(
@@ -13,7 +13,7 @@ export const isFirstOpen = raw<boolean>`not exists (
   where earlier.lead_id = d.lead_id and earlier.state = 'pending' and earlier.sequence < d.sequence
 )`
 
-/** What of a delivery counts in its endpoint's round, under their names in a statement: `inRound` in SQL. */
+/** `inRound` in SQL: a delivery's schedule in its endpoint's round. Takes the names of both in the statement. */
 export function scheduleInRound(delivery: 'd' | 'deliveries', endpoint: 'e' | 'endpoints') {
   const [d, e] = [raw.table(delivery), raw.table(endpoint)]
   return {

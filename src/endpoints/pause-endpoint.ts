@@ -60,7 +60,7 @@ export const pauseEndpoint: FastifyPluginAsyncZod<EndpointDependencies> = async 
   })
 }
 
-/** Whether an endpoint is as the call wants it already. */
+/** Whether an endpoint is in the requested state already. */
 type IsDone = (endpoint: LockedEndpoint) => boolean
 
 /** Pauses or resumes a partner's endpoint. @returns whether it has a URL. */

@@ -57,7 +57,7 @@ async function secretsWhere(sql: Sql, which: typeof isLiveSecret, encryptionKeys
 export const signingSecrets = (sql: Sql, partnerId: number, encryptionKeys: readonly Buffer[]) =>
   secretsWhere(sql, raw`partner_id = ${partnerId} and ${isLiveSecret}`, encryptionKeys)
 
-/** The live secrets, and that of a candidate: those that a receiver of ours accepts. */
+/** The live secrets and the candidate's: those that our own receivers accept. */
 export const receivedSecrets = (sql: Sql, partnerId: number, encryptionKeys: readonly Buffer[]) =>
   secretsWhere(sql, raw`partner_id = ${partnerId} and (${isLiveSecret} or ${isOfCandidate})`, encryptionKeys)
 
@@ -72,7 +72,7 @@ export async function secretAt(
   return secret
 }
 
-/** The id of the secret that signs without an end; `undefined` before the first. */
+/** The id of the current secret, which has no end; `undefined` before the first. */
 export async function currentSecret(sql: Sql, partnerId: number): Promise<number | undefined> {
   const row = await sql
     .selectFrom('endpoint_secrets')

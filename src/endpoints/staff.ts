@@ -60,7 +60,7 @@ export async function set(
   })
   const shown = secretIsNew
     ? `Its signing secret, shown only once:\n\n  ${made}`
-    : `Its signing secret is the one that it had there. To replace it: "endpoint rotate-secret ${partner}".`
+    : `Its signing secret is an existing one, not shown again. To replace it: "endpoint rotate-secret ${partner}".`
   const leftOut = canceled > 0 ? ` Canceled ${canceled} open webhooks.` : ''
   return {
     json: {

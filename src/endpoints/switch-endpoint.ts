@@ -70,7 +70,7 @@ export async function switchAsStaff(
     const endpoint = await lockEndpoint(trx, partnerId)
     const known = secretId ?? (await currentSecret(trx, endpoint.partner_id))
     const target = { url, secretId: known ?? (await addSecret(trx, partnerId, secret)) }
-    // a lead whose webhook was canceled since then is woken, too
+    // the transaction's start: leads whose webhooks were canceled in it are woken, too
     const columns = {
       ...columnsOf(fromNow ? 'endpoint_set_from_now' : 'endpoint_set'),
       since: raw<Date>`now()`,

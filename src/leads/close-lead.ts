@@ -93,8 +93,8 @@ export const closeLead: FastifyPluginAsyncZod<CloseDependencies> = async (app, {
  * Closes a lead in the record: no more milestones, no more score updates; open deliveries still go out. list-events has an
  * entry for it.
  *
- * @param actor who is in the audit if nobody asked the service for it: a scenario, or somebody in Temporal's Web UI. A lead
- *   that ends by itself has no row.
+ * @param actor who closed the lead, for the audit, if neither the partner nor staff did: a scenario, or somebody in Temporal's
+ *   Web UI. A lead that ends by itself has no row.
  * @returns by how many milliseconds the lead's clock is ahead of ours.
  */
 export async function recordClosing(

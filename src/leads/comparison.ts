@@ -25,7 +25,7 @@ function openLeads(sql: Sql) {
     )
 }
 
-/** Whether the record was restored, and workflows are still to read it. */
+/** Whether workflows have yet to read a restored record. */
 export async function hasUnread(sql: Sql): Promise<boolean> {
   const [unread] = await openLeads(sql).where('leads.restored_at', 'is not', null).limit(1).execute()
   return unread !== undefined
@@ -33,12 +33,12 @@ export async function hasUnread(sql: Sql): Promise<boolean> {
 
 /** Longer than a webhook of a running workflow waits for its turn, unless its partner has a flood of them. */
 const OVERDUE = raw`clock_timestamp() - interval '2 minutes'`
-/** Of each partner, so that the flood of one hides no lead of another. */
+/** Overdue leads of each partner in one comparison, so that one partner's flood hides no other's leads. */
 const MOST_OF_A_PARTNER = 20
 
 /**
  * Leads whose workflow should have sent a webhook some time ago: the lead's first open one is due, and its endpoint takes
- * webhooks. The longest overdue first, a few of each partner. A request that is under way does not suffer from a wake.
+ * webhooks. The longest overdue first, a few of each partner. A wake does not disturb a request in flight.
  */
 async function overdueLeads(sql: Sql): Promise<number[]> {
   const { rows } = await raw<{ leadId: number }>`
@@ -61,8 +61,8 @@ const PAGE_LIMIT_MS = 10_000
 const PAGE = 1000
 
 /**
- * The workflows that a query finds, from the visibility store, which may be slightly behind. However many they are, each
- * page must come within its limit: without one, a call to a Temporal that has fallen silent never ends.
+ * The workflows that a query finds, from the visibility store, which may be slightly behind. Each page has a deadline:
+ * without one, a call to a Temporal that does not answer never ends.
  */
 export async function* listWorkflows(
   client: Client,
@@ -101,7 +101,7 @@ export async function compareLeads(
   }
   const refresh = async (id: number) =>
     (await referrals.signal(id, readRecordSignal)) &&
-    // it may wait for a resume that it was told of before Temporal was put back
+    // Temporal may have been restored to a time before a resume woke the workflow
     referrals.wake(id)
   const isFull = endedSince === undefined || (await hasUnread(sql))
   const { missing, lagging } = isFull
@@ -125,8 +125,8 @@ async function endedEarly(client: Client, sql: Sql, since: number): Promise<numb
 
 /**
  * Open leads without a workflow, and those whose workflow knows less than the record, for example because Temporal was put
- * back from a copy: it tells of another status, or has not read the record since a restore. One that only lacks a webhook
- * is found once that is overdue.
+ * back from a copy: it shows another status, or has not read the record since a restore. A workflow that only lacks a webhook
+ * is found once the webhook is overdue.
  */
 async function allDifferences(client: Client, sql: Sql, signal: AbortSignal | undefined) {
   const running = await runningLeads(client, signal)
@@ -145,7 +145,7 @@ async function allDifferences(client: Client, sql: Sql, signal: AbortSignal | un
   return { missing, lagging: [...lagging, ...running.keys()] }
 }
 
-/** The leads whose workflow runs, with the status that it tells of itself. */
+/** The leads whose workflow runs, with the status in its search attributes. */
 async function runningLeads(client: Client, signal?: AbortSignal): Promise<Map<number, string | undefined>> {
   const running = new Map<number, string | undefined>()
   const query = `WorkflowType = 'referral' AND ExecutionStatus = 'Running'`

@@ -68,7 +68,7 @@ const schema = operation({
     duplicate_of: id
       .optional()
       .describe(
-        'An open lead of yours that has the same `partner_lead_id` or the same email address, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with close-lead. Absent if there is none, or if both requests came at the same moment.',
+        'Your newest open lead with the same `partner_lead_id` or email address: you may have referred this borrower twice. The new lead was created nevertheless; to keep only one, close the other with close-lead. Absent if there is none, or if both requests were concurrent.',
       ),
   }),
   responseHeaders: ['Idempotent-Replayed'],
@@ -85,7 +85,7 @@ const schema = operation({
   ],
 })
 
-/** Whoever repeats a key after a change of mapping has that borrower's lead already. */
+/** Names the lead: a partner that repeats a key after changing its field mapping already has it. */
 function keyTaken(leadId: number): ApiError {
   const said = `This Idempotency-Key was already used with a different request body, which created lead ${leadId}. To change that lead, use update-partner-info. For another borrower, use a new key.`
   return new ApiError('IDEMPOTENCY_CONFLICT', said, {}, { lead_id: leadId })
@@ -129,7 +129,7 @@ export const createLead: FastifyPluginAsyncZod<CreateDependencies> = async (app,
         return { ...answer, duplicate_of: duplicateOf ?? undefined }
       }
       const earlier = keyed && (await findAnswer<typeof answer>(sql, keyed, encryptionKeys))
-      if (!earlier?.leadId) throw new Error('a key was taken and is not there')
+      if (!earlier?.leadId) throw new Error('the Idempotency-Key is taken, but its row is missing')
       request.leadId = earlier.leadId
       if (earlier.kind === 'conflict') throw keyTaken(earlier.leadId)
       reply.header('idempotent-replayed', 'true')

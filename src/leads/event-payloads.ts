@@ -34,8 +34,8 @@ const gainRules: Record<keyof ScoreGains, typeof gain> = {
 }
 
 /**
- * The four fields of a score update, and nothing else that `value` may have; `undefined` when it is anything but
- * well-formed gains. Only what this returns is recorded, sent or handed on.
+ * The four fields of a score update, without any other fields of `value`; `undefined` unless they are well-formed. Only this
+ * result is recorded or sent.
  */
 export function parseScoreGains(value: unknown): ScoreGains | undefined {
   if (typeof value !== 'object' || value === null || faultyGains(value).length > 0) return undefined
@@ -51,7 +51,7 @@ export function faultyGains(value: object): { field: string; form: string }[] {
   )
 }
 
-/** The names of fields beside gains: a sender that waits for an answer is refused; for others they are left out. */
+/** Fields that gains do not have. A sender that waits for an answer is refused; for others they are left out. */
 export function unknownGains(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.keys(value).filter((name) => !Object.hasOwn(gainRules, name))
@@ -60,12 +60,12 @@ export function unknownGains(value: unknown): string[] {
 const SHOWABLE = /^[A-Za-z0-9_.-]{1,64}$/
 const MOST_SHOWN = 5
 
-/** Whether a name that a stranger chose may be shown and kept: it is a name, and hardly anything that it should hide. */
+/** Whether a name that a sender chose may be shown and stored: its form makes personal data in it unlikely. */
 export function isShowable(name: string): boolean {
   return SHOWABLE.test(name)
 }
 
-/** Names that a stranger chose, as a list in words: those that may be shown, and how many others there are. */
+/** Names that a sender chose, as text: those that may be shown, and the number of others. */
 export function listOf(names: readonly string[]): string {
   const shown = names.filter(isShowable).slice(0, MOST_SHOWN)
   const others = names.length - shown.length
@@ -78,7 +78,7 @@ export function takesPayload(name: MilestoneName): boolean {
   return milestones[name].payload === 'score_update'
 }
 
-/** Made-up gains for a sandbox: always the same for the lead's `number`th update, and with ever less time to go. */
+/** Mock gains for a sandbox: deterministic for the lead's `number`th update, with less time to go in each. */
 export function mockGains(leadId: number, number: number): ScoreGains {
   const points = (bureau: number) => (leadId * 7 + number * 11 + bureau * 5) % 25
   const monthsLeft = Math.max(1, 8 - number)
@@ -90,13 +90,13 @@ export function mockGains(leadId: number, number: number): ScoreGains {
   }
 }
 
-/** The entry of list-events for a lead that was closed. It is no milestone: no history has it, and no webhook tells of it. */
+/** The entry of list-events for a closed lead. It is no milestone: no history has it, and no webhook is sent for it. */
 export const LEAD_CLOSED_EVENT = 'lead.closed' as const
 
-/** What list-events tells of. */
+/** The names of the entries of list-events. */
 export type FeedEventName = MilestoneName | typeof LEAD_CLOSED_EVENT
 
-/** What a row of events has that is in the history. */
+/** The type of a row of `lead_events` that is in the history. */
 export interface InHistory {
   event_name: MilestoneName
   event_payload: EventPayload

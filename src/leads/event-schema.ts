@@ -39,7 +39,7 @@ const closedPayload = z
   .object({ reason: closeReason })
   .meta({ id: 'LeadClosedPayload', description: 'Why it was closed.' })
 
-/** By the payload that the milestone table names: what the names of its schemas begin with, and its schema. */
+/** The schema of each payload of the milestone table, and the prefix of the schema ids of its events. */
 const payloads = [
   { kind: 'lead_received', prefix: 'LeadReceived', payload: leadReceivedPayload.nullable() },
   { kind: 'score_update', prefix: 'ScoreUpdate', payload: scoreGains },
@@ -53,7 +53,7 @@ interface EventKind {
   fields: { event_name: z.ZodType; event_payload: z.ZodType }
 }
 
-/** The kinds of the events in `milestoneNames`; `id` names those of them that have no payload. */
+/** The kinds of the events in `names`. `id` is the schema id of the names without a payload. */
 export function kindsOf(names: readonly MilestoneName[], id: string): EventKind[] {
   return payloads.map(({ kind, prefix, payload }) => {
     const ofKind = names.filter((name) => milestones[name].payload === kind)
@@ -65,10 +65,10 @@ export function kindsOf(names: readonly MilestoneName[], id: string): EventKind[
   })
 }
 
-/** Those of a lead's history. */
+/** The kinds of events in a lead's history. */
 export const historyKinds = kindsOf(milestoneNames, 'MilestoneEventName')
 
-/** Those of the feed, which also has closings. */
+/** The kinds of events in list-events, which also has closings. */
 export const feedKinds: EventKind[] = [
   ...historyKinds,
   {
@@ -82,8 +82,8 @@ export const feedKinds: EventKind[] = [
 ]
 
 /**
- * Schemas that a field tells apart, so that generated clients know each of them; what has none of their names was added
- * later, and is of the last one, with the other fields of `later`.
+ * A union of schemas that `field` discriminates, so that generated clients know each of them. An object with an unknown
+ * name was added later: it has the fields of `later`.
  */
 export function unionOf(
   about: { id: string; description?: string },
@@ -95,7 +95,7 @@ export function unionOf(
   const other = z
     .string()
     .refine((name) => !names.includes(name))
-    .meta({ description: 'One that was added later.', not: { enum: names } })
+    .meta({ description: 'A name that was added later.', not: { enum: names } })
   const others = z.object({ ...later.shape, [field]: other }).meta({ id: later.id })
   const mapping = Object.fromEntries(
     known.flatMap(({ names: its, schema }) => its.map((name) => [name, refTo(schema.meta()?.id ?? '')])),
@@ -105,7 +105,7 @@ export function unionOf(
     .meta({ ...about, discriminator: { propertyName: field, mapping } })
 }
 
-/** Events of several kinds, with the fields of `shape`: handlers see these. */
+/** The schema of events of several kinds. Handlers see the fields of `shape`. */
 export function eventSchema<Shape extends z.ZodRawShape>(
   id: string,
   shape: Shape,

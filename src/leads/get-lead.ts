@@ -137,7 +137,7 @@ function closingOf({ closed_at: closedAt, close_reason: why }: LeadRow) {
   return closedAt === null || why === null ? undefined : { at: formatTimestamp(closedAt), reason: why }
 }
 
-/** JSON leaves out what is `undefined`. Metadata cannot shadow a value of the lead's own fields; it shows where there is none. */
+/** JSON leaves out what is `undefined`. Metadata under a name of a lead's own field shows only where that has no value. */
 function toWire({ metadata, ...row }: LeadRow) {
   return {
     ...metadata,

@@ -9,7 +9,7 @@
 /** Who the borrower is. */
 export const requiredFields = ['first_name', 'last_name', 'email', 'phone'] as const
 
-/** What get-lead returns and update-partner-info changes. To that call, any other name is a custom field of the partner's. */
+/** Returned by get-lead, changed by update-partner-info, which stores any other name as a custom field. */
 export const changeableFields = ['partner_lead_id', 'fico_range', 'loan_officer_id'] as const
 export type ChangeableField = (typeof changeableFields)[number]
 
@@ -17,7 +17,7 @@ export const optionalFields = [...changeableFields, 'notes'] as const
 export type OptionalField = (typeof optionalFields)[number]
 
 type KeptField = 'partner_lead_id'
-/** What says something of the borrower, so that an erasure empties it: all but the partner's own identifier. */
+/** Emptied by an erasure, since they describe the borrower: all but the partner's own identifier. */
 export const erasedFields = changeableFields.filter(
   (name): name is Exclude<ChangeableField, KeptField> => name !== 'partner_lead_id',
 )

@@ -18,12 +18,12 @@ export const Lead = defineEntity({
     partnerLeadId: p.text().nullable(),
     /** Name, email address, phone number, notes and metadata, sealed as one; null once they are erased. */
     personal: p.text().nullable(),
-    /** A keyed hash of the email address, under the key that `personal` is sealed with: staff find a lead by it, and create-lead another of the same borrower. */
+    /** A keyed hash of the email address, by which staff find leads and create-lead finds duplicates. Its key is that of `personal`. */
     emailHash: p.text().nullable(),
     ficoRange: p.text().nullable(),
     loanOfficerId: p.text().nullable(),
     status: p.text().$type<MilestoneName>(),
-    /** Of the lead's next event. Positions have no gaps; webhook sequences skip 1,000 after a restore. */
+    /** Position and webhook sequence of the next event. Positions have no gaps; sequences skip 1,000 after a restore. */
     nextPosition: p.integer(),
     nextSequence: p.integer(),
     lastEventAt: instant(),
@@ -32,25 +32,25 @@ export const Lead = defineEntity({
     /** Seconds by which the lead's clock runs ahead: sandbox only, forward only. */
     clockOffset: p.integer().default(0),
     workflowStartedAt: instant().nullable(),
-    /** What became of the mail that welcomes the borrower, and since when; null before it is tried. */
+    /** The outcome of the onboarding mail, and when; null before the first try. */
     onboarding: p.text().$type<Onboarding>().nullable(),
     onboardingAt: instant().nullable(),
     closedAt: instant().nullable(),
     closeReason: p.text().$type<AnyCloseReason>().nullable(),
     erasedAt: instant().nullable(),
-    /** Set while the law wants its data kept: it is not erased. */
+    /** Set while the lead is held: its data must be kept, so it is not erased. */
     heldAt: instant().nullable(),
     holdReason: p.text().$type<HoldReason>().nullable(),
-    /** A case number of staff's. */
+    /** The case number that staff gave. */
     holdReference: p.text().nullable(),
     createdAt: instant(),
     updatedAt: instant(),
-    /** When the record was restored, until the lead's workflow has read it. */
+    /** When the record was restored; null once the lead's workflow has read it. */
     restoredAt: instant().nullable(),
   },
 })
 
-/** An event of a lead's history, or, outside of it, that the lead was closed. */
+/** An event of a lead's history, or the lead's closing, which is not part of the history. */
 export const LeadEvent = defineEntity({
   name: 'LeadEvent',
   tableName: 'lead_events',
@@ -65,9 +65,9 @@ export const LeadEvent = defineEntity({
     eventPayload: p.json<EventPayload | { reason: AnyCloseReason }>().nullable(),
     dedupeKey: p.text(),
     createdAt: instant(),
-    /** The order in which events became visible, for readers that follow all leads. */
+    /** The transaction that wrote it, by which list-events orders events. */
     txid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()'),
-    /** Of the record: transaction ids begin anew in another cluster, and after a restore some come twice. */
+    /** The record's epoch: transaction ids begin anew in another cluster, and some repeat after a restore. */
     epoch: p.integer().defaultRaw('current_epoch()'),
   },
 })
@@ -78,8 +78,8 @@ export const lastPeriod = raw<
 >`max(substring(dedupe_key from ${raw.lit(`^${TIMED_KEY}(\\d+)$`)})::int)`
 
 /**
- * What describes the borrower, as one sealed value of the lead: whoever changes a part locks the lead, opens the value, and
- * seals it anew.
+ * The borrower's personal data, one sealed value of the lead. Whoever changes a part replaces the whole value, if it is still
+ * the one that was read.
  */
 export interface Borrower extends Record<(typeof requiredFields)[number], string> {
   notes: string | null
@@ -88,8 +88,8 @@ export interface Borrower extends Record<(typeof requiredFields)[number], string
 }
 
 /**
- * The columns of a lead that describe the borrower, under the first of `keys`: sealed, and a hash by which a lead is found by
- * its email address.
+ * The columns of a lead that hold the borrower: the personal data, sealed under the first of `keys`, and the hash of the
+ * email address.
  */
 export function sealBorrower(leadId: number, borrower: Borrower, keys: readonly Buffer[]) {
   const personal = seal(JSON.stringify(borrower), `leads:${leadId}:personal`, keys)
@@ -101,17 +101,17 @@ export function openBorrower(leadId: number, personal: string, keys: readonly Bu
   return JSON.parse(open(personal, `leads:${leadId}:personal`, keys)) as Borrower
 }
 
-/** What leads with this address may have: one for each key. */
+/** The hash of an email address under each key. */
 export const hashesOfEmail = (email: string, keys: readonly Buffer[]) =>
   keys.map((key) => addressHash(email, key))
 
-/** The time on a lead's own clock: ours, and in a sandbox as far ahead as it was moved. */
+/** The time on a lead's own clock, which a sandbox can move ahead of ours. */
 const leadNow = raw<Date>`clock_timestamp() + clock_offset * interval '1 second'`
 
-/** When a lead changes: never before it last did, whose time may have been a moment ahead. */
+/** The `updated_at` of a lead that changes, on its own clock. It never goes back. */
 export const leadUpdatedAt = raw<Date>`greatest(leads.updated_at, ${leadNow})`
 
-/** When a lead was closed, on its own clock, which moves on without this; `null` while it is open. */
+/** When a lead was closed, on its own clock; `null` while it is open. The column is on ours. */
 export const leadClosedAt = raw<Date | null>`closed_at + clock_offset * interval '1 second'`
 
 /** The request that created the lead of a query's row; null if none did. */
@@ -119,7 +119,7 @@ export const leadRequest = raw<string | null>`(
   select request_id from deliveries where lead_id = leads.id and sequence = 1
 )`
 
-/** A lead with all that its row has, sealed; only of this partner and not erased, if a partner is named. */
+/** A lead's whole row, sealed. With `partnerId`, only a lead of this partner that is not erased. */
 export async function findLeadRecord(sql: Sql, leadId: number, partnerId?: number) {
   return (
     sql
@@ -137,10 +137,10 @@ export async function findLeadRecord(sql: Sql, leadId: number, partnerId?: numbe
 
 export type LeadRecord = NonNullable<Awaited<ReturnType<typeof findLeadRecord>>>
 
-/** After how many days without an event, by the lead's own clock, somebody should ask about an open lead. */
+/** Days without an event, by the lead's own clock, after which staff should ask about an open lead. */
 export const NEWS_WITHIN_DAYS = 365
 
-/** The longest without news first: open leads that are not mortgage ready, which end by themselves. */
+/** Open leads without news, longest first. Leads that are mortgage ready close by themselves and are left out. */
 export function leadsWithoutNews(sql: Sql, limit: number) {
   return sql
     .selectFrom('leads')
@@ -153,7 +153,6 @@ export function leadsWithoutNews(sql: Sql, limit: number) {
     .limit(limit)
 }
 
-/** Whether a row of `leads` takes no more milestones: it is closed or erased. */
 export const isClosedOrErased = raw<boolean>`closed_at is not null or erased_at is not null`
 
 const selectLead = compiledOnce<{ leadId: number; keys: string[] }>()((sql, value) =>
@@ -189,8 +188,8 @@ const selectLead = compiledOnce<{ leadId: number; keys: string[] }>()((sql, valu
 )
 
 /**
- * Locks a lead and reads what is known of it. After a wait for the lock, PostgreSQL answers with the row as it is by then
- * but with the events as they were before the wait. Then both are read once more.
+ * Locks a lead and reads where it stands, with those of `items` that are recorded. After a wait for the lock, PostgreSQL
+ * returns the current row with the events from before the wait. Then both are read again.
  */
 export async function lockLead(
   trx: Sql,

@@ -168,7 +168,7 @@ async function startOf(sql: Sql, partnerId: number, after: string | null | undef
   throw unknownPlace(last !== undefined && place.epoch < last.current_epoch ? last : BEGINNING)
 }
 
-/** An event that a restored database lost may be there again, with another cursor. */
+/** An event that a restored database lost may have been recorded again, with another cursor. */
 function unknownPlace(last: FeedPosition): ApiError {
   const what =
     'names an event that we do not have: it is from another account or deployment, or the database was restored from a backup'
@@ -190,8 +190,8 @@ const literal = ({ epoch, txid, lead_id, position }: FeedPosition) =>
 const epochAndTxid = ['lead_events.epoch', raw<string>`lead_events.txid::text`.as('txid')] as const
 
 /**
- * Events of transactions that may still be under way are left for later, with all that came after them: nothing ever
- * appears before a place that was handed out. Those of an earlier epoch may be from another cluster.
+ * Whether no event can appear before this one any more: all transactions before its own have ended. Transaction ids of an
+ * earlier epoch may be from another cluster; that epoch has ended.
  */
 const isSettled = raw<boolean>`(lead_events.epoch < current_epoch()
   or lead_events.txid < pg_snapshot_xmin(pg_current_snapshot()))`
@@ -215,7 +215,7 @@ async function eventsAfter(
       .where(raw<boolean>`${PLACE} > ${literal(after)}`)
       .where(isSettled)
       .orderBy('lead_events.epoch')
-      // not the text of that name in the result, in which 1000 comes before 999
+      // the column: the result's text of this name would sort 1000 before 999
       .orderBy('lead_events.txid')
       .orderBy('lead_events.lead_id')
       .orderBy('lead_events.position')
@@ -224,7 +224,7 @@ async function eventsAfter(
   )
 }
 
-/** The last event of a partner's feed: of all, or up to a place, which may be that event's own. */
+/** The last event of a partner's feed, or the last one up to and including a place. */
 async function lastEvent(sql: Sql, partnerId: number, upTo?: FeedPosition) {
   return sql
     .selectFrom('lead_events')

@@ -147,10 +147,10 @@ export async function leadPage(sql: Sql, partnerId: number, filter: z.output<typ
   return leads.orderBy('leads.id', 'desc').limit(limit).execute()
 }
 
-/** After every other character: text that begins with a prefix comes before the prefix with this. */
+/** Sorts after every other character: text that begins with a prefix comes before the prefix with this appended. */
 const LAST_CHARACTER = '\u{10FFFF}'
 
-/** As the index compares, byte by byte; `like` would find its bounds only where it knows the value when it plans. */
+/** Compares byte by byte, as the index does. `like` uses the index only if the planner knows the prefix. */
 const beginsWith = (prefix: string) =>
   raw<boolean>`partner_lead_id ~>=~ ${prefix} and partner_lead_id ~<~ ${prefix + LAST_CHARACTER}`
 
@@ -168,7 +168,7 @@ const deliveryOf = raw<(typeof leadDeliveries)[number]>`(
   from deliveries where deliveries.lead_id = leads.id and deliveries.state = 'pending'
 )`
 
-/** Leads with open webhooks: few, found by the partner's open deliveries instead of by all of its leads. */
+/** Leads with open webhooks, found by the partner's few open deliveries instead of by all of its leads. */
 function waitingOf(sql: Sql, partnerId: number, onlyFailing: boolean) {
   return sql
     .selectFrom('deliveries')

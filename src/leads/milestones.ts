@@ -13,13 +13,13 @@ interface MilestoneRule {
   readonly webhook: boolean
   /** Whether it can happen only once to a lead; a repeat is noted and changes nothing. */
   readonly once: boolean
-  /** Whether it can be a lead's status, which is the furthest one reached in this table's order; else history only. */
+  /** Whether it can be a lead's status: the furthest milestone reached, in this table's order. */
   readonly status: boolean
   /** Which `event_payload` it carries; `null` for none. */
   readonly payload: 'lead_received' | 'score_update' | null
 }
 
-/** As most milestones are. */
+/** The rule of most milestones. */
 const usual = { webhook: true, once: true, status: true, payload: null } as const
 
 export const milestones = {
@@ -49,7 +49,7 @@ export const milestones = {
 
 export type MilestoneName = keyof typeof milestones
 
-/** Milestones that arrive as signals. `lead_received` is create-lead's own and is refused as one. */
+/** Milestones that arrive as signals. `lead_received` does not: only create-lead records it. */
 export type SignalledMilestone = Exclude<MilestoneName, 'lead_received'>
 
 export const milestoneNames = Object.keys(milestones) as MilestoneName[]
@@ -61,7 +61,7 @@ export const signalledMilestones = milestoneNames.filter(
 /** Milestones that can be a lead's status, in the order of the journey. */
 export const statuses = milestoneNames.filter((name) => milestones[name].status)
 
-/** The status after `milestone`: the furthest of both; it never goes back. */
+/** The status after `milestone`: it never goes back. */
 export function furthest(status: MilestoneName, milestone: MilestoneName): MilestoneName {
   return statuses.indexOf(milestone) > statuses.indexOf(status) ? milestone : status
 }

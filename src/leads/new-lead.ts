@@ -13,13 +13,13 @@ export interface ReservedLeadId {
   createdAt: Date
 }
 
-/** Ids of a block that follows another one within `BLOCK_MS`, for which a block lasts. */
+/** Ids in a block under load. A block lasts for `BLOCK_MS`. */
 const BLOCK = 32
 const BLOCK_MS = 1000
 
 /**
- * Hands out lead ids from the identity's sequence, and PostgreSQL's clock with them: a lead, its event, and
- * its delivery, whose body names the id, are then written by one statement instead of four.
+ * Hands out lead ids from the identity's sequence, with PostgreSQL's time. The body of the first webhook contains the id:
+ * known beforehand, it lets one statement write lead, event and delivery instead of four.
  *
  * One id at a time while leads are rare, blocks under load. The rest of a block is dropped after a second, because
  * PostgreSQL's clock may have been set since; that leaves a gap in the ids.
@@ -65,14 +65,14 @@ interface KeptKey extends KeyedRequest {
   response: string
 }
 
-/** How many of a partner's leads with one `partner_lead_id` or address are looked at, so that no number of closed ones costs more. */
+/** The newest leads with one `partner_lead_id` or address that are searched, so that the cost is bounded. */
 const LOOKED_AT = 20
 
 /**
- * The newest open lead that has the same `partner_lead_id` or address; nobody is locked, so of two at once neither sees the
- * other.
+ * The newest open lead that has the same `partner_lead_id` or address. Nothing is locked, so two concurrent requests do not
+ * find each other's lead.
  *
- * @param emailHashes one for each encryption key: each is looked up in the index by itself.
+ * @param emailHashes one for each encryption key. Each has its own index scan.
  */
 const duplicateOf = (partnerId: number, partnerLeadId: string | null, emailHashes: readonly string[]) => raw`
   select max(id) as id from (
@@ -89,9 +89,9 @@ const duplicateOf = (partnerId: number, partnerLeadId: string | null, emailHashe
  * Inserts a lead, its `lead_received` event, that event's delivery, which is due at once by PostgreSQL's clock, and the
  * idempotency key, if there is one: all in one statement, to save round trips.
  *
- * @param encryptionKeys what describes the borrower is sealed under the first of them.
- * @returns `undefined` if the key is taken; else the event’s id, and the open lead that has the same `partner_lead_id` or address, if there is one. Waits
- *   for the commit of a concurrent request with the same key.
+ * @param encryptionKeys the first of them seals the personal data.
+ * @returns the event's id and the duplicate lead, if there is one; `undefined` if the idempotency key is taken. Waits for the
+ *   commit of a concurrent request with the same key.
  */
 export async function insertLead(
   { sql, encryptionKeys }: { sql: Sql; encryptionKeys: readonly Buffer[] },
@@ -138,7 +138,7 @@ function keepKey(
   encryptionKeys: readonly Buffer[],
 ) {
   const requestHash = seal(kept.requestHash, requestHashPlace(leadId), encryptionKeys)
-  // what only the statement finds stands last in the answer, as in a first answer
+  // `duplicate_of`, which only the statement knows, stands last, as in the first answer
   const response = raw<string>`case when ${earlierId} is null then ${kept.response}
     else left(${kept.response}, -1) || ',"duplicate_of":' || ${earlierId} || '}' end`
   return raw`key as (${insertKey({ ...kept, requestHash, response, leadId })})`

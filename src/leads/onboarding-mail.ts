@@ -5,13 +5,13 @@ import { hashesOfEmail, leadRequest, openBorrower } from './lead.ts'
 /** Onboarding mails to one address in 24 hours. */
 const MOST_MAILS_OF_ADDRESS = 3
 
-/** Whose onboarding mail may still be sent. */
+/** Whether a lead's onboarding mail may still be sent. */
 const isWelcome = raw<boolean>`coalesce(onboarding, '') not in ('sent', 'address_limit')
   and erased_at is null and closed_at is null`
 
 /**
- * Whether a process sends it. One that has not ended by then is gone: connecting to the mail server has ten seconds, and each
- * of its about eight answers a minute.
+ * Whether a process is sending it. After ten minutes, that process is gone: connecting to the mail server takes ten seconds
+ * at most, and each of about eight replies a minute.
  */
 const isBeingSent = raw<boolean>`(coalesce(onboarding, '') = 'sending'
   and onboarding_at > clock_timestamp() - interval '10 minutes')`
@@ -63,7 +63,7 @@ export async function claimOnboardingMail(
   })
 }
 
-/** Writes down how the mail ended that the caller has claimed, unless the lead was erased meanwhile. */
+/** Records the outcome of a mail that the caller has claimed, unless the lead was erased meanwhile. */
 export async function noteOnboardingMail(
   sql: Sql,
   leadId: number,

@@ -1,6 +1,6 @@
 /**
  * Why a lead is closed, held or erased. The record and the audit keep that for good, so it is a code: free text would name
- * people. What no code says is in the case that a reference names.
+ * people. Details belong in the case that the reference names.
  */
 
 /** Reasons to close a lead, with what each means. */
@@ -60,7 +60,7 @@ export const closeReasonNames = namesOf(closeReasons)
 export const anyCloseReasonNames = namesOf({ ...closeReasons, ...serviceCloseReasons })
 export const erasureReasonNames = namesOf(erasureReasons)
 
-/** What became of a borrower's onboarding mail. `address_limit`: the address got as many as an address may. */
+/** The outcome of an onboarding mail. `address_limit`: its address has had the most mails of a day. */
 export type Onboarding = 'sending' | 'sent' | 'failed' | 'address_limit'
 
 /** A case number, such as `CASE-26-118`. */
@@ -76,7 +76,7 @@ export function withReference(reason: string, reference: string | null): string 
   return reference === null ? reason : `${reason}, reference ${reference}`
 }
 
-/** The reason that `name` names, in a history for example; any other text is `other`. */
+/** The close reason with this name; `other` for any other text, which a history may hold. */
 export function closeReasonOf(name: string): AnyCloseReason {
   return anyCloseReasonNames.find((known) => known === name) ?? 'other'
 }

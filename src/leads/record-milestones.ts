@@ -14,7 +14,7 @@ export interface RecordingOptions {
   isSandbox?: boolean
 }
 
-/** A first attempt that may be opened with the recording: only once all of the lead's webhooks up to `after` are settled. */
+/** Lets a recording open the first attempt at the next webhook, if all of the lead's webhooks up to `after` are settled. */
 export interface Opening {
   after: number
   encryptionKeys: readonly Buffer[]
@@ -23,7 +23,7 @@ export interface Opening {
 interface Recorded {
   partnerId: number
   recording: Recording
-  /** An attempt that was opened with it: make it now. */
+  /** The attempt that was opened with it, for the caller to make now. */
   started?: StartedAttempt
 }
 
@@ -99,7 +99,7 @@ async function openFirst(
   return 'unreadable' in opened ? undefined : opened
 }
 
-/** One statement for all of it: each one more is a way to PostgreSQL and back while the lead is locked. */
+/** Writes all of it in one statement: each further one is a round trip while the lead is locked. */
 async function append(
   trx: Sql,
   leadId: number,

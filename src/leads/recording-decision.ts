@@ -18,11 +18,11 @@ export interface LeadStanding {
   anchorAt: Date | null
   readyAt: Date | null
   lastEventAt: Date
-  /** How many it has: mock gains follow from that. */
+  /** The number of its score updates, from which mock gains follow. */
   scoreUpdates: number
 }
 
-/** What is read with it. */
+/** Where a locked lead stands, with what else the decision depends on. */
 export interface LockedStanding extends LeadStanding {
   id: number
   isClosed: boolean
@@ -33,8 +33,8 @@ export interface LockedStanding extends LeadStanding {
 }
 
 /**
- * The events of a sandbox's lead, where one key can simulate as many as it likes. In production, every milestone is a fact
- * that is recorded.
+ * The limit of a sandbox lead's events, because a key can simulate any number. Production has no limit: every milestone is a
+ * fact.
  */
 export const MOST_EVENTS = 1000
 
@@ -53,7 +53,7 @@ export interface NewEvent {
 export interface RecordingDecision {
   outcomes: RecordedItem[]
   events: NewEvent[]
-  /** After all of them: what is written and what is answered both come from it. */
+  /** Where the lead stands after all of them: this is both written and returned. */
   lead: LeadStanding
 }
 
@@ -94,7 +94,7 @@ export function decideMilestones(
   return { outcomes, events, lead: after }
 }
 
-/** The timer's score updates end with the journey, and are as many as the lead's clock has room for. */
+/** Decides on one item. `MOST_EVENTS` does not bound the timer's score updates, since the lead's clock does. */
 function admit(
   { status, nextPosition }: LeadStanding,
   isClosed: boolean,
@@ -116,12 +116,12 @@ function place(
     eventId,
     name,
     dedupeKey,
-    // what is recorded stays, whatever handed it on
+    // validated here too, because the record keeps it for good
     payload: takesPayload(name) ? (parseScoreGains(gains) ?? null) : null,
     createdAt: latest(lead.lastEventAt, at === undefined ? now : new Date(at)),
     position: lead.nextPosition,
     sequence: milestones[name].webhook ? lead.nextSequence : undefined,
-    // carried from run to run, through histories that people can write to
+    // validated, because people can write workflow inputs
     requestId: requestId !== undefined && REQUEST_ID.test(requestId) ? requestId : null,
   }
 }

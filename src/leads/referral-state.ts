@@ -8,9 +8,9 @@ import { furthest, type MilestoneName, milestones, type SignalledMilestone } fro
 export interface ReferralState {
   leadId: number
   partnerId: number
-  /** The create-lead that made it, for operators. */
+  /** The id of its create-lead request, for operators. */
   requestId?: string
-  /** Its `lead_received`: if the lead of this id has another one, the workflow is that of a lead that was lost. */
+  /** The id of its `lead_received`. If the record's lead has another one, this workflow is that of a lost lead. */
   firstEventId: string
   /** Milestones that are recorded, `lead_received` among them. */
   seen: MilestoneName[]
@@ -31,20 +31,20 @@ export interface ReferralState {
   last: number
   /** When the workflow completes, once mortgage ready; `null` before. */
   endsAt: number | null
-  /** Whether the record takes no more of the lead: it is closed or erased. */
+  /** Whether the lead is closed or erased in the record. */
   closing: boolean
-  /** What the first open delivery suffers from; `null` while it has not failed. */
+  /** The latest failure of the first open delivery; `null` while it has not failed. */
   failure: DeliveryFailure | null
 }
 
-/** The status that the milestones make. */
+/** The furthest milestone that is recorded. */
 export const statusOf = ({ seen }: Pick<ReferralState, 'seen'>) =>
   seen.reduce<MilestoneName>(furthest, 'lead_received')
 
-/** A delivery that fails, as operators are told of it. */
+/** A delivery that fails, as operators see it. */
 export interface DeliveryFailure {
   sequence: number
-  /** In a row. */
+  /** Failures in a row. */
   failures: number
   reason: string
 }
@@ -83,16 +83,16 @@ export interface MilestoneItem {
   requestId?: string
 }
 
-/** Whether its gains are made up when it is recorded. */
+/** Whether it gets mock gains when it is recorded. */
 export const isMocked = ({ simulated, name, gains }: MilestoneItem) =>
   simulated === true && name === 'score_update' && gains === undefined
 
-/** How the keys of the timer's score updates begin. */
+/** The prefix of the dedupe keys of the timer's score updates. */
 export const TIMED_KEY = 'score_update#'
 
 export const scoreUpdateKey = (period: number) => `${TIMED_KEY}${period}`
 
-/** The timer's score updates; every other milestone was sent. */
+/** Whether it is a score update of the timer; every other milestone was sent. */
 export function isTimed({ dedupeKey }: Pick<MilestoneItem, 'dedupeKey'>): boolean {
   return dedupeKey.startsWith(TIMED_KEY)
 }
@@ -102,7 +102,7 @@ export type RecordingOutcome = 'recorded' | 'repeated' | 'closed' | 'mortgage_re
 export interface RecordedItem {
   outcome: RecordingOutcome
   eventId?: string
-  /** The place of its webhook among the lead's; absent for an event that is none, or that was known. */
+  /** The sequence of its webhook; absent for an event without a webhook, or one that was recorded before. */
   sequence?: number
 }
 
@@ -116,7 +116,7 @@ export interface SettledUpTo {
 /** What a recording answers: outcomes in the items' order, and where the lead stands after it. */
 export interface Recording {
   outcomes: RecordedItem[]
-  /** The sequence of the webhook that was sent with it and delivered; absent if it is to be sent yet. */
+  /** The sequence of the webhook that was delivered with it; absent if none was. */
   delivered?: number
   status: MilestoneName
   anchor: number | null
@@ -130,14 +130,14 @@ export interface Recording {
 
 /** The header with which a lead's workflow tells its activities its `firstEventId`. */
 export const FIRST_EVENT = 'first-event'
-/** The types of the failures of an activity that is refused: the lead is not the workflow's, or the record was restored. */
+/** Failure types of a refused activity: the lead is not the workflow's, or the record was restored and must be read. */
 export const OTHER_LEAD = 'OtherLead'
 export const UNREAD = 'Unread'
 
 /** What the record says of a lead, to its workflow. */
 export interface ReadRecord {
   state: ReferralState
-  /** Which of the milestones that the workflow had recorded are not there any more, by their keys. */
+  /** The keys of milestones that the workflow had recorded and the record has lost. */
   lost: string[]
 }
 
@@ -151,7 +151,7 @@ export interface Simulation {
   events: { name: SignalledMilestone; event_payload?: ScoreGains }[]
 }
 
-/** Simulated milestones. A signal's own id has no space, so their keys are no other's. */
+/** Simulated milestones. The space keeps their keys apart from those with a signal's id, which has none. */
 export function simulatedItems({ key, request_id: requestId, events }: Simulation): MilestoneItem[] {
   return events.map(({ name, event_payload: gains }, index) => {
     const dedupeKey = milestones[name].once ? name : `${name}: simulated ${key}:${index}`

@@ -42,17 +42,17 @@ interface Dependencies {
 
 export type Referrals = ReturnType<typeof createReferrals>
 
-/** The one way in which leads' workflows are started and spoken to. */
+/** Starts leads' workflows, and sends them signals and updates. */
 export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: Dependencies) {
   const limited = <Result>(call: () => Promise<Result>) => client.withDeadline(Date.now() + callLimitMs, call)
 
-  /** Starts the lead's workflow unless it runs, and says so in the record. */
+  /** Starts the lead's workflow unless it runs, and notes that in the record. */
   async function start(state: ReferralState): Promise<void> {
     await limited(() => client.workflow.start('referral', optionsOf(state)))
     await markStarted(sql, state.leadId)
   }
 
-  /** Starts it from the record. False when there is no such lead. */
+  /** Starts the lead's workflow from the record. False when there is no such lead. */
   async function startFromRecord(leadId: number): Promise<boolean> {
     const state = await loadReferralState(sql, leadId)
     if (state !== undefined) await start(state)
@@ -77,12 +77,12 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
     return true
   }
 
-  /** Has the workflow send what is due. */
+  /** Tells the workflow to send what is due. */
   const wake = (leadId: number) => signal(leadId, wakeSignal)
 
   /**
    * Sends an update, and starts the workflow if it does not run. `undefined` if the lead is closed, or there is none.
-   * Rejects if nobody answers in time: a worker may still take the update.
+   * Rejects if no answer comes in time: a worker may still run the update.
    *
    * @param updateId updates with the same id count once.
    */
@@ -102,7 +102,7 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
       await markStarted(sql, leadId)
       return answer
     } catch (error) {
-      // its run ended while the update arrived: the next one takes it, once for the same id
+      // its run ended while the update arrived: the next run takes it, and the same id counts once
       if (tries === 1 || !(isGrpcServiceError(error) && [FAILED_PRECONDITION].includes(error.code)))
         throw error
       return update(leadId, definition, args, updateId, tries - 1)
@@ -113,8 +113,8 @@ export function createReferrals({ client, sql, callLimitMs = CALL_LIMIT_MS }: De
   const record = (leadId: number, request: MilestoneRequest) => update(leadId, milestoneUpdate, [request])
 
   /**
-   * Has the workflow close the lead once what has arrived is recorded. While gains are asked for, the lead is closed later:
-   * the record says whether it is.
+   * Tells the workflow to close the lead once what has arrived is recorded. While the score provider is asked, this resolves
+   * before that: the record says whether the lead is closed.
    */
   const close = (leadId: number, reason: CloseReason, updateId?: string) =>
     update(leadId, closeUpdate, [{ reason }], updateId)
@@ -131,7 +131,7 @@ async function markStarted(sql: Sql, leadId: number): Promise<void> {
     .execute()
 }
 
-/** One run at a time of each lead, however many ask for it; a closed one may come back. */
+/** At most one run of each lead at a time, however often it is started; a completed workflow may be started again. */
 function optionsOf(state: ReferralState) {
   return {
     workflowId: referralId(state.leadId),

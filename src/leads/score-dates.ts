@@ -36,7 +36,7 @@ const UNITS = [
   [MINUTE_MS, 'minute'],
 ] as const
 
-/** How far a lead's clock runs ahead, in the largest unit of which it is one at least. */
+/** How far a lead's clock runs ahead, as text in the largest unit that fits: `1.5 hours`. */
 export function aheadText(ms: number): string {
   const [unit, name] = UNITS.find(([least]) => ms >= least) ?? [1000, 'second']
   const count = Math.round((ms / unit) * 10) / 10

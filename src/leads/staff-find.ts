@@ -68,11 +68,11 @@ export async function find(context: StaffContext, given: string, { partner }: { 
   }
 }
 
-/** One more than is shown. */
+/** Finds one more lead than is shown. */
 async function leadsNamed({ sql, openingKeys }: StaffContext, text: string, partnerId: number | undefined) {
   const id = Number(LEAD.exec(text)?.[1])
   const hashes = text.includes('@') ? hashesOfEmail(text, await openingKeys()) : []
-  // for each partner, because the index of their own ids begins with the partner
+  // partner by partner, because the index on partner_lead_id begins with the partner
   const named = raw<number>`(
     select id from leads where id = ${id <= LARGEST_ID ? id : null}
     union select lead_id from lead_events

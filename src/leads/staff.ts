@@ -38,7 +38,7 @@ export function addLeadCommands(program: Command, run: Run): void {
   lead
     .command('list')
     .description(
-      `open leads without an event for ${NEWS_WITHIN_DAYS} days by their own clock, longest first; none that is mortgage ready`,
+      `open leads, not mortgage ready, without an event for ${NEWS_WITHIN_DAYS} days by their own clock; longest first`,
     )
     .action(run(listWithoutNews))
   addReason(named('close'), closeReasons)
@@ -67,7 +67,7 @@ async function listWithoutNews({ sql }: StaffContext) {
   }
 }
 
-/** A parser of what create-lead takes by the same rule. */
+/** An argument parser with a rule of create-lead. */
 function valid(rule: z.ZodType<string>) {
   return (text: string): string => {
     const { data, error } = rule.safeParse(text)
@@ -216,7 +216,7 @@ export async function milestone(
   }
 }
 
-/** The workflow's own words say why it refuses. */
+/** The workflow's message says why it refuses. */
 function refusedByWorkflow(error: unknown): never {
   if (error instanceof WorkflowUpdateFailedError) throw new Refusal(error.cause?.message ?? error.message)
   throw error

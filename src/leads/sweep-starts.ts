@@ -23,8 +23,8 @@ interface SweepOptions {
 }
 
 /**
- * Starts the workflows of leads that a crash or an absent Temporal left out: every second, until `signal` aborts. Each
- * worker does, because a repeated start changes nothing. A start that fails is logged once until it succeeds.
+ * Starts workflows of leads that have none because of a crash, or because Temporal was away: every second, until `signal`
+ * aborts. Every worker runs it: a repeated start changes nothing. A start that fails is logged once until it succeeds.
  */
 export async function sweepStarts({ sql, referrals, inFlight, log, signal }: SweepOptions): Promise<void> {
   const restUntil = new Map<number, number>()

@@ -9,14 +9,14 @@ import { leadErrors, messageResponse } from '../http/schemas.ts'
 import { type ChangeableField, changeableFields, eachField, requiredFields } from './lead-fields.ts'
 import { leadUpdatedAt, openBorrower, sealBorrower } from './lead.ts'
 
-/** The limit of custom fields, without those that the specification names. */
+/** The limit of custom fields, beside those that the specification names. */
 const MAX_CUSTOM_FIELDS = 50
 const NAMED_FIELDS = ['loan_product', 'property_state']
-/** More than a lead can have: what one request sets and removes. */
+/** Fields in one request: more than a lead can have, because a request may also remove some. */
 const MOST_FIELDS = 200
 
 const IDENTIFIES = 'identifies the borrower and cannot be changed with this call: ask us to correct it'
-const OWN = 'is kept by the service and cannot be set: for a value of yours, take another name'
+const OWN = 'is set by the service only: send your value under another name'
 
 /** Fields that metadata can neither change nor shadow, with what to do instead. */
 const fixedFields: Record<string, string> = {
@@ -106,7 +106,7 @@ export const updatePartnerInfo: FastifyPluginAsyncZod<Options> = async (app, opt
   })
 }
 
-/** Fields of the lead are its columns, where the empty string counts as absent; all others are metadata. */
+/** Splits what was sent into columns of the lead, where the empty string counts as absent, and metadata. */
 function toChanges(sent: Record<string, string | null | undefined>): LeadChanges {
   const changes: LeadChanges = { fields: {}, metadata: {} }
   for (const [name, given] of Object.entries(sent)) {
@@ -127,14 +127,14 @@ function refuseNames({ lead_id: _, ...fields }: object & { lead_id?: unknown }, 
   }
 }
 
-/** What is not named stays; `null` removes a field. */
+/** Fields that are not named stay; `null` removes a field. */
 export interface LeadChanges {
   fields: Partial<Record<ChangeableField, string | null>>
   metadata: Record<string, string | null>
 }
 
 /**
- * Changes a lead's fields and merges its metadata. Concurrent changes both count: one that meets another begins anew.
+ * Changes a lead's fields and merges its metadata. Of two concurrent changes, one is retried, so that both are kept.
  *
  * @throws {ApiError}
  */
@@ -148,7 +148,7 @@ export async function updateLead(
   if (!lead?.personal) throw unknownLead()
   const changesMetadata = Object.keys(metadata).length > 0
   if (!changesMetadata && Object.keys(fields).length === 0) return
-  // a value that cannot be opened stops no other change
+  // opened only if needed: a value that cannot be opened must not block other changes
   const sealed = changesMetadata && withMetadata(leadId, lead.personal, metadata, encryptionKeys)
   const { numUpdatedRows } = await sql
     .updateTable('leads')

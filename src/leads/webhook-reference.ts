@@ -6,11 +6,11 @@ import { signedHeaders } from '../webhooks/signature.ts'
 import { eventShape, kindsOf, unionOf } from './event-schema.ts'
 import { milestoneNames, milestones } from './milestones.ts'
 
-/** What the reference says of the requests to a partner's endpoint: the webhooks, and those that are no events. */
+/** The OpenAPI description of requests to a partner's endpoint: webhooks, test requests and certification requests. */
 
 const EVENT_ID = 'evt_0195550a-6b8a-7c31-9d2e-3f4a5b6c7d8e'
 const EXAMPLE_DATE = new Date('2026-03-02T15:04:05Z')
-/** Of the attempt. */
+/** When the attempt was sent. */
 const SENT_AT = new Date('2026-03-02T15:04:06Z')
 
 const exampleFacts = {
@@ -86,9 +86,9 @@ const signing = {
     'The event’s id, the same on every attempt. Use it to ignore webhooks that you have already processed.',
   'webhook-timestamp':
     'When this attempt was sent, in seconds since 1970. Reject timestamps older than 5 minutes.',
-  'webhook-signature': `One \`v1,<base64>\` for each active secret, separated by spaces: HMAC-SHA256 of \`<webhook-id>.<webhook-timestamp>.<body>\`, keyed with the secret (base64 after \`whsec_\`). Compute it over the raw body, and accept the webhook if one signature matches. The example is that of the example body without white space between its tokens, made with \`${EXAMPLE_SECRET}\`.`,
+  'webhook-signature': `One \`v1,<base64>\` for each active secret, separated by spaces: HMAC-SHA256 of \`<webhook-id>.<webhook-timestamp>.<body>\`, keyed with the secret (base64 after \`whsec_\`). Compute it over the raw body, and accept the webhook if one signature matches. The example signs the example body without white space between its tokens, with the secret \`${EXAMPLE_SECRET}\`.`,
 }
-const replay = 'Only `true`, if the webhook is sent again after it was settled.'
+const replay = '`true` if the webhook is sent again after it was settled; otherwise absent.'
 
 const header = (name: string, description: string, required: boolean, example: string | undefined) => ({
   name,
@@ -129,7 +129,7 @@ function requestOf(type: string, description: string, body: string, isEvent: boo
   return [type, { post }] as const
 }
 
-/** All of them by their type. */
+/** All requests to an endpoint, by their type. */
 export const webhooks: Record<string, object> = Object.fromEntries([
   ...sent.map((eventName, index) => {
     const { meaning, payload } = milestones[eventName]

@@ -65,7 +65,7 @@ export function authenticateKeys(app: FastifyInstance, { sql, environment, requi
     key.execute().catch((err: unknown) => app.log.warn({ err, key_id: keyId }, 'last_used_at not written'))
   }
 
-  /** The reason is only in the log, but for what the sender knows already. */
+  /** The reason is only in the log, except for a key of the other environment. */
   async function refused(request: FastifyRequest, reason: string): Promise<ApiError> {
     request.refusal = reason
     await app.limitAddress(request)

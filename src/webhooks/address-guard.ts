@@ -14,7 +14,7 @@ export class LookupError extends Error {}
 
 /**
  * SSRF guard: a `lookup` that resolves to allowed addresses only. The connection is pinned to the addresses that were
- * checked, so DNS rebinding has no effect. One other address among several blocks them all.
+ * checked, so DNS rebinding has no effect. A single blocked address among several blocks them all.
  */
 function guardedLookup(lookup: LookupFunction, allowPrivateNetwork: boolean): LookupFunction {
   return (hostname, options, callback) => {
@@ -30,7 +30,7 @@ function guardedLookup(lookup: LookupFunction, allowPrivateNetwork: boolean): Lo
   }
 }
 
-/** Servers may send a 100 without being asked. undici skips every other interim response, so it reads that one as a 102. */
+/** Servers may send a 100 without being asked. undici skips every other interim response, so a 100 is rewritten as a 102. */
 function passingOverContinue(socket: Socket): Socket {
   const read = socket.read.bind(socket)
   return Object.assign(socket, {

@@ -43,7 +43,7 @@ export const webhookBody =
 
 export type WebhookBody = ReturnType<typeof webhookBody>
 
-/** Types of requests that are no events. The last one no receiver can know. */
+/** Types of requests that are no events. No receiver can know the last one. */
 export const PING_TYPE = 'endpoint.ping'
 export const CERTIFICATION_TYPE = 'endpoint.certification'
 export const UNKNOWN_TYPE = 'endpoint.certification.unknown_type'
@@ -60,7 +60,7 @@ export const serviceCallBody = (type: string, at: Date, data: ServiceCall) =>
   JSON.stringify({ type, timestamp: secondsOf(at), data })
 
 /**
- * The body of a check: valid JSON that no serializer writes, with more white space and escapes than it needs. A receiver
+ * The body of a certification check: valid JSON that no serializer writes, with more white space and escapes than it needs. A receiver
  * that verifies what it has parsed and written again computes another signature.
  */
 export function certificationBody(

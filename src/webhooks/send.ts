@@ -144,7 +144,7 @@ async function readBody(body: AsyncIterable<Buffer>, encoding: string | undefine
 /** Never stored: an endpoint may send its own credentials, or echo ours. */
 const SECRET_HEADER = /cookie|auth|token|secret|signature|session|credential|password|api-?key/i
 const KEEP_HEADER_LENGTH = 512
-/** Names and values of all: a page of deliveries may show those of 2,000 attempts. */
+/** Names and values together: a page of deliveries may show the headers of 2,000 attempts. */
 const KEEP_HEADERS_LENGTH = 2 * 1024
 
 /** The response headers to store: limited in length, without credentials. */

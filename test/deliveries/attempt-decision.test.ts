@@ -39,6 +39,7 @@ describe('the next attempt of a delivery', () => {
     ['waits while another holds the lease', 'scheduled', { isLeased: true }, LEASED],
     ['waits for the lease as a resend', 'resend', { ...DELIVERED, isLeased: true }, LEASED],
     ['is forgotten for an erased lead', 'replay', { ...GIVEN_UP, isErased: true }, settled('canceled')],
+    ['is forgotten once it is canceled', 'resend', { state: 'canceled' }, settled('canceled')],
     ['is held without a URL', 'probe', { url: null, pausedBy: 'service' }, HELD],
     ['is held while the service pauses', 'scheduled', { pausedBy: 'service' }, HELD],
     ['is held as a resend', 'resend', { ...DELIVERED, pausedBy: 'staff' }, HELD],

@@ -82,7 +82,7 @@ describe('the message for a mistake', () => {
     [
       'update-partner-info',
       { lead_id: 1, status: 'closed' },
-      'status is kept by the service and cannot be set: for a value of yours, take another name',
+      'status is set by the service only: send your value under another name',
     ],
   ])('%s %j, once for each field', async (path, body, message) => {
     expect(await messageOf(path, body)).toBe(`Invalid request: ${message}.`)

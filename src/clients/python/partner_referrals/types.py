@@ -183,7 +183,7 @@ class CreateLeadResponse(TypedDict):
     ignored_fields: NotRequired[list[str]]
     """Names of fields in your request that create-lead does not know, at most 20: their values are not stored. Absent if there are none."""
     duplicate_of: NotRequired[int]
-    """An open lead of yours that has the same `partner_lead_id` or the same email address, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with close-lead. Absent if there is none, or if both requests came at the same moment."""
+    """Your newest open lead with the same `partner_lead_id` or email address: you may have referred this borrower twice. The new lead was created nevertheless; to keep only one, close the other with close-lead. Absent if there is none, or if both requests were concurrent."""
 
 
 class Delivery(TypedDict):
@@ -792,7 +792,7 @@ MilestoneWebhookType: TypeAlias = 'Literal["client_account_created", "credit_sca
 
 class OtherEvent(TypedDict):
     event_name: OtherName
-    """One that was added later."""
+    """A name that was added later."""
     event_payload: dict[str, Any] | None
     created_at: Timestamp
     """When it happened."""
@@ -802,7 +802,7 @@ class OtherFeedEvent(TypedDict):
     event_id: str
     """The event. Its webhook has the same `webhook-id`."""
     event_name: OtherName
-    """One that was added later."""
+    """A name that was added later."""
     event_payload: dict[str, Any] | None
     created_at: Timestamp
     """When it happened."""
@@ -820,7 +820,7 @@ class OtherFeedEvent(TypedDict):
 
 class OtherWebhook(TypedDict):
     type: OtherName
-    """One that was added later."""
+    """A name that was added later."""
     timestamp: str
     """ISO 8601."""
     data: dict[str, Any]

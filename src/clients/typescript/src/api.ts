@@ -321,7 +321,7 @@ export interface CreateLeadResponse {
    */
   ignored_fields?: string[]
   /**
-   * An open lead of yours that has the same `partner_lead_id` or the same email address, the newest: you may have referred this borrower twice. The lead was created all the same; to keep one, close the other with close-lead. Absent if there is none, or if both requests came at the same moment.
+   * Your newest open lead with the same `partner_lead_id` or email address: you may have referred this borrower twice. The new lead was created nevertheless; to keep only one, close the other with close-lead. Absent if there is none, or if both requests were concurrent.
    */
   duplicate_of?: number
 }
@@ -1366,7 +1366,7 @@ export type MilestoneWebhookType =
 
 export interface OtherEvent {
   /**
-   * One that was added later.
+   * A name that was added later.
    */
   event_name: OtherName
   event_payload: {
@@ -1384,7 +1384,7 @@ export interface OtherFeedEvent {
    */
   event_id: string
   /**
-   * One that was added later.
+   * A name that was added later.
    */
   event_name: OtherName
   event_payload: {
@@ -1418,7 +1418,7 @@ export interface OtherFeedEvent {
 
 export interface OtherWebhook {
   /**
-   * One that was added later.
+   * A name that was added later.
    */
   type: OtherName
   /**
