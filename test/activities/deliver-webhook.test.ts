@@ -70,7 +70,7 @@ describe('delivering a webhook', () => {
   }
 
   const IN_FLIGHT = 'another request of this delivery is in flight'
-  /** Lets the process see the lease of one that is gone, for as long as it is to be respected. */
+  /** Lets the process see the lease of a dead process for as long as a lease lasts. */
   const outliveLease = async () => {
     expect((await refusal()).message).toBe(IN_FLIGHT)
     timeMs += LEASE_MS
@@ -211,13 +211,13 @@ describe('delivering a webhook', () => {
     expect((await delivery()).failures).toBe(RETRY_DELAYS_MS.length)
   })
 
-  it('is taken from another process only once its lease was known for as long as it is', async () => {
+  it('is taken over from another process only once its lease was known for a lease’s length', async () => {
     const answered = Promise.withResolvers<void>()
     endpoint.answer = (_, response) => void answered.promise.then(() => response.writeHead(200).end())
     const first = on.startProcess().deliver(leadId, 1, 'scheduled')
     await endpoint.until((arrivals) => arrivals.length === 1)
     await outliveLease()
-    // by now that process sends nothing any more, or is dead
+    // by now the other process sends nothing any more
     endpoint.answer = (_, response) => void response.writeHead(200).end()
     expect(await deliver(leadId, 1, 'scheduled')).toMatchObject({ outcome: 'delivered' })
     expect(endpoint.arrivals).toHaveLength(2)
@@ -252,7 +252,7 @@ describe('delivering a webhook', () => {
     expect(endpoint.arrivals).toHaveLength(1)
   })
 
-  /** Has the next update of a table fail. A rollback does not give its number back to a sequence. */
+  /** Makes the next update of a table fail. It counts in a sequence, which a rollback does not reset. */
   async function failingOnce(table: string): Promise<void> {
     await raw`create sequence updates_of_test`.execute(sql)
     await raw`create function fail_once() returns trigger language plpgsql as $$
@@ -294,7 +294,7 @@ describe('delivering a webhook', () => {
     expect(endpoint.arrivals).toHaveLength(1)
   })
 
-  it('tries an open webhook now that is asked for, as a resend that keeps its place in the schedule', async () => {
+  it('tries a requested open webhook now, as a resend that keeps its place in the schedule', async () => {
     answering(500)
     expect((await refusal()).message).toBe('failure 1: the endpoint answered 500')
     const hour = 3_600_000
@@ -328,7 +328,7 @@ describe('delivering a webhook', () => {
       .where('lead_id', '=', leadId)
       .execute()
 
-  /** What a worker leaves that is killed after it has committed an attempt. */
+  /** The state that a worker leaves when it is killed after it has committed an attempt. */
   const interruptedAttempt = () =>
     beginAttempt(sql, { leadId, sequence: 1, trigger: 'scheduled' }, testKeys, () => true)
 })

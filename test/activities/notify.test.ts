@@ -20,7 +20,7 @@ import { pauseEndpoint } from '../support/endpoint-states.ts'
 const PARTNER = 'tech@lender.example'
 const STAFF = 'staff@service.example'
 
-describe('telling a partner and staff of an endpoint', () => {
+describe('mails about an endpoint', () => {
   let sql: Sql
   let partnerId: number
   let mailServer: Awaited<ReturnType<typeof startMailServer>>
@@ -47,16 +47,16 @@ describe('telling a partner and staff of an endpoint', () => {
     logged.length = 0
   })
 
-  /** As after its first success. */
+  /** The endpoint after its first success. */
   const activate = () =>
     sql
       .updateTable('endpoints')
       .set({ state: 'active', paused_by: null, reason: null, failing_since: null })
       .set((eb) => ({ woken_round: eb.ref('round') }))
       .execute()
-  /** As after the failure that is told. */
+  /** The notice of a third failure. */
   const fail = (eventId?: string) => oweNotice(sql, partnerId, 'failing', eventId)
-  /** As after the success that ends the incident. */
+  /** The endpoint after the success that ends the incident. */
   const recover = async () => {
     await sql.updateTable('endpoints').set({ incident: false }).execute()
     await oweNotice(sql, partnerId, 'recovered')
@@ -132,7 +132,7 @@ describe('telling a partner and staff of an endpoint', () => {
     },
   )
 
-  it('says of a pause that ended before its mail that it did', async () => {
+  it('says that a pause has ended if that was before its mail', async () => {
     await pause()
     await activate()
     await tell()

@@ -34,7 +34,7 @@ describe('an onboarding mail', () => {
   const newPartner = async (name = 'First Lender') => (await addPartner(sql, { name })).id
   const newLead = (email = address, partner = partnerId, firstName = 'Ada') =>
     insertLead(sql, partner, { ...LEAD, first_name: firstName, email }, () => '{}')
-  /** As one process has it. */
+  /** The sender of one process. */
   const startWorker = (
     options: Parameters<typeof onboardingMailsOf>[2] = {},
     mailer = mailerTo(mailServer.url),

@@ -63,7 +63,7 @@ describe('waking the leads of an endpoint that takes webhooks again', () => {
     expect(woken.toSorted((a, b) => a - b)).toEqual(first())
   })
 
-  it('wakes those of which webhooks were left out, too', async () => {
+  it('wakes leads whose webhooks were canceled, too', async () => {
     await on.sql.transaction().execute(async (trx) => {
       await cancelOpen(trx, on.partnerId)
       await switchAsStaff(trx, on.partnerId, { url: on.endpoint.url, secret: () => 'unused', fromNow: true })

@@ -41,7 +41,7 @@ describe('what get-deliveries shows of an attempt', () => {
     expect(data).toHaveLength(1)
     return data[0]!
   }
-  /** Once the event has so many attempts that have ended. */
+  /** Waits until the event has so many attempts that have ended. */
   const shown = (event_id: string, attempts: number) =>
     until(async () => {
       const delivery = await deliveryOf({ event_id })
@@ -83,13 +83,13 @@ describe('what get-deliveries shows of an attempt', () => {
   })
 
   it('is the signature that was sent, byte for byte, for each trigger and across changes of the secret', async () => {
-    // so that no retry comes before what is asked for
+    // so that no retry comes before the resend
     partner.endpoint.answer = (_, response) =>
       void response.writeHead(500, { 'retry-after': '600' }).end('not now')
     const leadId = await leads.start()
     const eventId = await until(async () => (await deliveriesOf({ lead_id: leadId }))[0]?.event_id ?? false)
     await shown(eventId, 1)
-    // none but what is asked for
+    // no attempts but the resends
     const next_attempt_at = new Date(Date.now() + 86_400_000)
     await service.sql
       .updateTable('deliveries')

@@ -79,7 +79,7 @@ describe('what waits', () => {
     expect(await readBacklog(sql)).toMatchObject({ due: 0, oldestDueSeconds: 0, held: 3 })
   })
 
-  it('has no value while PostgreSQL does not answer, and everything else is told', async () => {
+  it('has no value while PostgreSQL does not answer, and all other metrics are served', async () => {
     const { registry, observe } = createWorkerMetrics(createLogger('silent', 'worker'))
     registerBacklog(registry, () => Promise.withResolvers<never>().promise)
     observe.recorded('contract_signed')

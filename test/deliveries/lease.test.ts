@@ -5,7 +5,7 @@ import { createLeaseJudge } from '../../src/deliveries/delivery.ts'
 
 const HOUR_MS = 3_600_000
 
-/** Two processes that ask for a delivery, and the time that passes for both. */
+/** Two processes that want a delivery, and the time that passes for both. */
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('ask' as const), by: fc.constantFrom(0, 1) }) },
   {
@@ -14,7 +14,7 @@ const step = fc.oneof(
   },
 )
 
-it('a delivery is sent by one process at a time, and what one leaves the other takes, by monotonic clocks alone', () => {
+it('one process at a time sends a delivery, and another takes it over by its monotonic clock alone', () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 5, maxLength: 60 }), (steps) => {
       let timeMs = 0

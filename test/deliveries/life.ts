@@ -63,7 +63,7 @@ export class Life {
     }))
   }
 
-  /** The only one of a lead that its workflow sends. */
+  /** The only delivery of a lead that its workflow sends. */
   first(leadId: number): Delivery | undefined {
     return this.deliveries.find((delivery) => delivery.leadId === leadId && delivery.state === 'pending')
   }
@@ -100,7 +100,7 @@ export class Life {
     return 'send'
   }
 
-  /** `null`: its process goes away. */
+  /** `null`: its process dies. */
   end(attempt: Attempt, status: number | null): void {
     this.underWay = this.underWay.filter((each) => each !== attempt)
     const { delivery, trigger } = attempt
@@ -143,7 +143,7 @@ export class Life {
 
   transition(name: EndpointTransition): void {
     const { pausedBy } = endpointTransitions[name]
-    // what somebody paused is not the service's to pause, or to resume
+    // the service neither pauses nor resumes what a person paused
     if (pausedBy === 'service' || name === 'probe_succeeded') {
       assert(this.endpoint.pausedBy === null || this.endpoint.pausedBy === 'service')
     }

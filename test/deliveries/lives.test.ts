@@ -48,7 +48,7 @@ test('whatever happens, each webhook is settled once, no wait is too short, and 
             if (attempt !== undefined) life.end(attempt, each.status)
           }
         }
-        // everything is well again: what is open goes out, each lead's in its order
+        // the endpoint works again: open webhooks are sent, each lead's in order
         life.transition('resumed')
         const open = life.deliveries.filter(({ state }) => state === 'pending')
         for (const attempt of life.underWay) life.end(attempt, null)

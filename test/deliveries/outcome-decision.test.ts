@@ -65,7 +65,7 @@ describe('a failed attempt', () => {
     expect(decide({ failingSince: hoursAgo(0.01) })).toMatchObject({ end: 'failed', endpoint: null })
   })
 
-  test('that is the third in a row is told of', () => {
+  test('that is the third in a row is reported', () => {
     const notices = [{ kind: 'failing', reason: 'the endpoint answered 500' }]
     expect(decide({ failures: 2 }).notices).toEqual(notices)
     expect(decide({ failures: 3 }).notices).toEqual([])

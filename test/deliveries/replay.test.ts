@@ -9,7 +9,7 @@ import { leadsOf } from '../support/leads.ts'
 import type { TestPartner } from '../support/service.ts'
 import { type SharedService, sharedService } from '../support/shared-service.ts'
 
-describe('sending webhooks once more', () => {
+describe('a replay of webhooks', () => {
   let service: SharedService
   let context: StaffContext
   let partner: TestPartner
@@ -52,7 +52,7 @@ describe('sending webhooks once more', () => {
     }
   })
 
-  it('takes what is in a state and of a time, also of a lead whose clock is ahead; with --dry-run it only counts', async () => {
+  it('filters by state and time, also for a lead whose clock is ahead; with --dry-run it only counts', async () => {
     const [first = '', second = ''] = await fillDeliveries(service.sql, partner.id, 3, 'delivered')
     const daysFromNow = (days: number) => new Date(Date.now() + days * 86_400_000)
     const move = (id: string, days: number) =>

@@ -56,7 +56,7 @@ describe('resends that a partner asks for', () => {
     const other = await service.addPartner()
     const [more] = await settled(1)
     const [foreign] = await settled(1, other.id)
-    // one that waits already is not one more
+    // a resend that already waits does not count again
     expect(await Promise.all([more, last, foreign].map(resend))).toEqual(['too_many', 'accepted', 'accepted'])
     await other.endpoint.until((arrivals) => arrivals.length === 1)
     await partner.endpoint.until((arrivals) => arrivals.length === 1)
@@ -67,7 +67,7 @@ describe('resends that a partner asks for', () => {
     expect([await waiting(), arrived()]).toEqual([0, [last]])
   })
 
-  it('are one for an event, however often it is asked for, and another after that', async () => {
+  it('count once for an event while it waits, and again after that', async () => {
     const answer = holdAnswers(500)
     const [first = '', second = ''] = await settled(2)
     await ask(first, first, first)
@@ -97,7 +97,7 @@ describe('resends that a partner asks for', () => {
   })
 })
 
-it('a resend that is too many is told when to come back', async () => {
+it('a resend beyond the limit is told when to come back', async () => {
   const api = await prepareApi({ resendWebhook: async () => 'too_many' })
   const partner = await api.addPartner()
   const [event_id] = await fillDeliveries(api.sql, partner.id, 1, 'delivered')

@@ -35,7 +35,7 @@ beforeAll(async () => {
 const endpoint = () =>
   sql.selectFrom('endpoints').selectAll().where('partner_id', '=', partnerId).executeTakeFirstOrThrow()
 
-/** A request under way, and what has become of its delivery and endpoint meanwhile. */
+/** A request in flight, and the state of its delivery and endpoint meanwhile. */
 const anything = fc.record({
   trigger: fc.constantFrom(...attemptTriggers),
   state: fc.constantFrom(...deliveryStates),
@@ -46,7 +46,7 @@ const anything = fc.record({
   incident: fc.boolean(),
 })
 
-it('a 2xx, which one statement decides, is what the table of outcomes says', async () => {
+it('the statement for a 2xx does what the table of outcomes says', async () => {
   await fc.assert(
     fc.asyncProperty(anything, async ({ incident, ...facts }) => {
       const { trigger, state, holdsLease, isCurrent, pausedBy, isFailing } = facts
@@ -80,7 +80,7 @@ it('a 2xx, which one statement decides, is what the table of outcomes says', asy
       expect(after).toMatchObject(
         holdsLease ? { ...free, state: 'delivered' } : { state, settled_at: settledAt, lease: 'another' },
       )
-      // what was delivered before keeps its date
+      // a webhook that was delivered before keeps its date
       expect(after.settled_at?.getTime() === 0).toBe(holdsLease ? state === 'delivered' : settledAt !== null)
       const counts = isCurrent && holdsLease
       const resumes = counts && pausedBy === 'service' && trigger === 'probe'

@@ -7,7 +7,7 @@ import { until } from '../support/until.ts'
 
 const LEADS = 3
 
-/** Ten days of an endpoint and of leads that live on. Mails of it are in `probe.test.ts`. */
+/** Ten days of an endpoint that fails while its leads go on. `probe.test.ts` tests the mails. */
 describe('an endpoint that refuses everything', () => {
   let service: SharedService
   let partner: TestPartner
@@ -44,7 +44,7 @@ describe('an endpoint that refuses everything', () => {
     await endpoint.makeDue()
     await signalAll('wake')
   }
-  /** Its workflow is there soon after the pause. */
+  /** The endpoint's workflow, which starts soon after the pause. */
   const probe = async () => {
     const { workflow } = endpoint
     await until(() => workflow.describe().catch(() => undefined))

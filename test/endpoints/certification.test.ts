@@ -64,7 +64,7 @@ describe('certification', () => {
   }
 
   it(
-    'passes an endpoint that verifies with the public library, and changes over',
+    'passes an endpoint that verifies with the public library, and switches to it',
     begun(async () => {
       const { partner, next, post, certify } = await scene()
       const { state, checks } = await certify()
@@ -75,7 +75,7 @@ describe('certification', () => {
       expect(await post('get-endpoint', {})).toMatchObject({ url: next.url, candidate: null })
       expect(partner.endpoint.arrivals).toEqual([])
 
-      // no lead, the same bytes twice where it repeats, and in the last others that mean the same
+      // no lead's data; the same bytes in the repeated check; other bytes of the same JSON in the last
       const [valid, repeated, unknown, forged, old, changed] = next.arrivals as Six<Arrival>
       expect([valid.id, valid.body]).toEqual([repeated.id, repeated.body])
       const data = { partner_id: partner.id, environment: 'sandbox' }
@@ -87,7 +87,7 @@ describe('certification', () => {
       expect(changed.body).not.toBe(valid.body)
       expect(changed.body).toHaveLength(valid.body.length)
       expect(changed.event).toEqual(valid.event)
-      // who verifies what it has parsed and written again does not pass
+      // a receiver that verifies parsed and rewritten JSON does not pass
       expect(JSON.stringify(valid.event)).not.toBe(valid.body)
 
       // operators see the checks, without the URL

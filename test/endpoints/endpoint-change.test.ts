@@ -89,20 +89,20 @@ describe('a change of an endpoint in production', () => {
     ])
   })
 
-  it('by staff is told once, too, and drops a candidate', async () => {
+  it('by staff is mailed once, too, and drops a candidate', async () => {
     await propose()
     await set(context, partner.id, 'https://lender.example/by-staff')
     expect(await endpoint.row()).toMatchObject({ candidate: null, candidate_url: null })
     await told('Webhooks now go to the endpoint at https://lender.example')
   })
 
-  it('of the secret is told', async () => {
+  it('of the secret is mailed', async () => {
     const { json } = await rotate(context, partner.id, { overlap: 0 })
     expect(json.secret).toMatch(/^whsec_/)
     await told('are now signed with a new secret')
   })
 
-  it('is told, and a paused one is probed, while another email is being sent', async () => {
+  it('is mailed, and a paused endpoint is probed, while another email is being sent', async () => {
     const taken = Promise.withResolvers<void>()
     mails.answering = taken.promise
     const kinds = () =>

@@ -139,7 +139,7 @@ describe('a partner’s own endpoint', () => {
     expect(live).toEqual(newest.slice(0, 5))
   })
 
-  it('has 503 for an answer while Temporal is away; the next call starts what was not started', async () => {
+  it('answers 503 while Temporal is away; the next call starts what was not started', async () => {
     const endpointRequests: EndpointDependencies['endpointRequests'] = {
       certify: () => Promise.reject(new Error('away')),
       ping: () => Promise.reject(new Error('away')),
@@ -157,7 +157,7 @@ describe('a partner’s own endpoint', () => {
     expect(asked).toEqual([lender.id])
   })
 
-  it('sends a test request, and tells what came of it', async () => {
+  it('sends a test request, and returns its outcome', async () => {
     const { body } = await partner.post('test-endpoint', {})
     expect(body.data).toMatchObject({ accepted: true, status: 200, error_code: null })
     expect(api.requested).toContain(`ping ${partner.id}`)
@@ -183,7 +183,7 @@ describe('a partner’s own endpoint', () => {
     expect(actions).toEqual(['endpoint.pause', 'endpoint.resume'])
   })
 
-  it('tries all that wait now when it is resumed, and once until they are woken', async () => {
+  it('tries all waiting webhooks now when it is resumed, and a repeat changes nothing until they are woken', async () => {
     const { round } = await endpointOf(api, partner)
     await putEndpoints(api.sql, 'active', { partnerId: partner.id })
     const before = api.requested.length

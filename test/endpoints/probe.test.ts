@@ -48,7 +48,7 @@ describe('an endpoint that the service paused', () => {
     const notices = service.sql.selectFrom('notices').select('kind').where('recipient', '=', 'partner')
     const owed = await notices.where('partner_id', '=', partner.id).orderBy('id').execute()
     expect(owed.map(({ kind }) => kind)).toEqual(['paused', 'recovered'])
-    // the lead knows, too, although the probe left it nothing to send
+    // the lead's workflow knows it, too, although the probe left it nothing to send
     const lead = service.client.workflow.getHandle(`lead-${leadId}`)
     await until(async () => {
       const { next, last } = await lead.query<ReferralView>('state')

@@ -16,7 +16,7 @@ const status =
   (_, response) =>
     void response.writeHead(code).end()
 
-describe('an attempt judges the endpoint that it called, as that was then', () => {
+describe('an attempt counts in the round in which it called the endpoint', () => {
   let on: Delivering
   let leadId: number
 
@@ -61,7 +61,7 @@ describe('an attempt judges the endpoint that it called, as that was then', () =
     return delivering
   }
 
-  it('so a 410 of the URL before does not pause the new one', async () => {
+  it('so a 410 from the previous URL does not pause the new one', async () => {
     const next = await startPartnerEndpoint()
     expect(await during(() => setUrl(next.url), status(410))).toBe('failure 1: the endpoint answered 410')
     expect(await row()).toMatchObject({ state: 'active', paused_by: null, failing_since: null })
@@ -118,7 +118,7 @@ describe('an attempt judges the endpoint that it called, as that was then', () =
       await resuming.reached()
       await resuming.release((trx) => resumeEndpoint(trx, on.partnerId))
       expect(await failing).toBe('failure 1: the endpoint answered 500')
-      // whoever is woken now
+      // the leads that are woken now
       expect(await attempt()).toBe('the next attempt is not due yet')
       expect(on.endpoint.arrivals).toHaveLength(1)
       const { failures, next_attempt_at: next } = await delivery()
@@ -126,7 +126,7 @@ describe('an attempt judges the endpoint that it called, as that was then', () =
       expect(next.getTime() - Date.now()).toBeGreaterThan(3000)
     })
 
-    it('as partners and staff are shown it, though nothing is rewritten', async () => {
+    it('which partners and staff see, though nothing is rewritten', async () => {
       await fail(3)
       await resume()
       const facts = await findDeliveries(on.sql, { leadId, limit: 1 })

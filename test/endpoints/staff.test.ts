@@ -49,7 +49,7 @@ describe('an endpoint', () => {
     receiver.secret ||= String(json.secret)
     return json
   }
-  /** A lead whose first webhook found nowhere to go. */
+  /** A lead whose first webhook is held because there is no URL. */
   async function waitingLead(): Promise<number> {
     const leadId = await leads.start()
     const handle = service.client.workflow.getHandle(`lead-${leadId}`)
@@ -73,7 +73,7 @@ describe('an endpoint', () => {
     await active()
   })
 
-  it('that is set from now on leaves out what waited, and gets what comes', async () => {
+  it('that is set with --from-now never gets the webhooks that waited, and gets later ones', async () => {
     const waiting = await waitingLead()
     expect(await set(context, { fromNow: true })).toMatchObject({ canceled_deliveries: 1 })
     await service.referrals.signal(waiting, 'contract_signed')
@@ -83,7 +83,7 @@ describe('an endpoint', () => {
     ])
   })
 
-  it('goes back to its previous URL with the secret that it had there, within seven days', async () => {
+  it('goes back to its previous URL and secret within seven days', async () => {
     await set()
     await active()
     await service.sql.transaction().execute(async (trx) => {

@@ -81,7 +81,7 @@ describe('close-lead', () => {
     expect(JSON.stringify(body)).not.toContain('lead.closed')
   })
 
-  it('is asked of the workflow once for all requests with the same Idempotency-Key', async () => {
+  it('asks the workflow once for all requests with the same Idempotency-Key', async () => {
     const lead = await start()
     const key = { 'idempotency-key': 'close-118' }
     const body = { lead_id: lead, reason: 'withdrew' }
@@ -96,7 +96,7 @@ describe('close-lead', () => {
     expect((await post('close-lead', body, { 'idempotency-key': 'with space' })).status).toBe(400)
   })
 
-  it('is shown beside the data, where no custom field takes its place', async () => {
+  it('is shown beside the data, where no custom field can replace it', async () => {
     const lead = await start()
     await post('update-partner-info', { lead_id: lead, closing: 'mine' })
     expect((await post('get-lead', { lead_id: lead })).body).not.toHaveProperty('closing')
@@ -120,7 +120,7 @@ describe('close-lead', () => {
     expect([answer.status, answer.body.error.message]).toEqual([status, expect.stringContaining(message)])
   })
 
-  it('keeps no reason in words of one’s own, from staff or in an update, in any table', async () => {
+  it('stores no free-text reason in any table, from staff or from an update', async () => {
     const lead = await start()
     const TEXT = 'Ada Miller, born 1 Jan 1980'
     for (const verb of ['close', 'hold', 'erase'])

@@ -32,7 +32,7 @@ describe('the record, against the workflows that run', () => {
     await service.sql.updateTable('leads').set({ workflow_started_at }).where('id', '=', leadId).execute()
     return leadId
   }
-  /** Records a score update of which the workflow, whose status and webhooks are the record's, is not told. */
+  /** Records a score update without its workflow, whose status and webhooks still match the record. */
   async function recordUnknown(leadId: number): Promise<void> {
     const name = 'score_update'
     await service.referrals.record(leadId, { name, id: 'known', event_payload: GAINS })
@@ -105,7 +105,7 @@ describe('the record, against the workflows that run', () => {
     await listed(`WorkflowId = 'lead-${leadId}' AND LeadStatus = 'contract_signed'`, 1)
   })
 
-  it('tells a workflow of a webhook that is overdue', async () => {
+  it('wakes a workflow whose webhook is overdue', async () => {
     const leadId = await started()
     await recordUnknown(leadId)
     const overdue = { next_attempt_at: raw<Date>`now() - interval '3 minutes'` }
@@ -115,7 +115,7 @@ describe('the record, against the workflows that run', () => {
     await arrived(leadId, 3)
   })
 
-  it('sends what is overdue though its workflow waits for a resume that it was told of before', async () => {
+  it('sends an overdue webhook though its workflow has lost the resume', async () => {
     const { sql } = service
     const leadId = await started()
     await putEndpoints(sql, 'paused')

@@ -159,7 +159,7 @@ describe('POST /create-lead', () => {
     expect(await partner.readLead(await partner.createLead(sent))).toMatchObject(trimmed)
   })
 
-  it('takes an optional field of blanks for absent, here and in update-partner-info', async () => {
+  it('treats a blank optional field as absent, here and in update-partner-info', async () => {
     const blank = eachField(optionalFields, () => ' \t\n ')
     const { body } = await create(blank)
     expect(body).not.toHaveProperty('partner_lead_id')

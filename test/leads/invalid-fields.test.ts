@@ -64,7 +64,7 @@ describe('error.fields of INVALID_PAYLOAD', () => {
       { field: 'wiat', problem: 'is not a field (use after, limit, wait, webhooks)' },
       { field: 'cursor', problem: 'is not a field (use after, limit, wait, webhooks)' },
     ])
-    // what this call ignores is in the message only
+    // fields that this call ignores are in the message only
     expect(await named('get-lead', { id: 1 })).toEqual(['lead_id'])
     const many = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`their\u0000${index}`, 1]))
     const { message, fields } = await refusalOf('list-leads', many)

@@ -121,7 +121,7 @@ describe('POST /get-events', () => {
       dedupe_key: name,
       created_at: new Date(Date.UTC(2030, 0, 1, 0, 0, index)),
     }))
-    // its rows were not written in the order of the history
+    // its rows were written in another order than the history's
     for (const row of rows.toReversed())
       await api.sql
         .insertInto('lead_events')

@@ -25,7 +25,7 @@ describe('list-leads', () => {
       .execute()
     await api.sql
       .updateTable('deliveries')
-      // the URL that was set began the endpoint's second round
+      // setting the URL began the endpoint's second round
       .set({ failures: 2, round: 2 })
       .where('lead_id', '=', leads[4]!)
       .execute()

@@ -92,7 +92,7 @@ describe('staff find', () => {
       await expect(find(context, given)).rejects.toThrow('Give 1 to 500 characters')
   })
 
-  it('answers text that looks like SQL, a pattern or a large number with nothing', async () => {
+  it('finds nothing for text that looks like SQL, a pattern or a large number', async () => {
     for (const given of [
       "' or 1=1 --",
       '%',

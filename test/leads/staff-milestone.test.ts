@@ -15,7 +15,7 @@ interface View {
   deliveries: { event_id: string; state: string; attempts: { status: number }[] }[]
 }
 
-describe('the staff, of a lead', () => {
+describe('staff, with a lead', () => {
   let service: Service
   let partner: TestPartner
   let context: StaffContext
@@ -88,7 +88,7 @@ describe('the staff, of a lead', () => {
     await expect(recording).rejects.toThrow('--payload must have the four fields of gains only')
   })
 
-  it('hear in one line that Temporal is away, and the audit says that nobody knows', async () => {
+  it('learn in one line that Temporal is away, and the audit has an unknown outcome', async () => {
     const id = await leads.commit()
     const away = withoutTemporal(service.environment.DATABASE_URL)
     expect(await staff(away, ['milestone', String(id), 'mortgage_ready'])).toEqual({
@@ -125,12 +125,12 @@ describe('the staff, of a lead', () => {
     await expect(late).rejects.toThrow(`Lead ${id} takes no more milestones (closed)`)
   })
 
-  it('have an open webhook tried now, and a settled one sent once more', async () => {
-    // so that no retry comes before what is asked for
+  it('have an open webhook tried now, and a settled one sent again', async () => {
+    // so that no retry comes before the resend
     partner.endpoint.answer = (_, response) => response.writeHead(500, { 'retry-after': '600' }).end()
     const id = await leads.start()
     await until(async () => (await view(id)).deliveries[0]?.attempts[0]?.status === 500)
-    // none but what is asked for
+    // no attempts but the resends
     const next_attempt_at = new Date(Date.now() + 86_400_000)
     await service.sql.updateTable('deliveries').set({ next_attempt_at }).where('lead_id', '=', id).execute()
     await milestone(context, id, 'contract_signed')

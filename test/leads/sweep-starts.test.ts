@@ -24,7 +24,7 @@ describe('the sweep', () => {
     leads = leadsOf(service, partner)
   })
 
-  it('starts everything else though some leads cannot be started, and says so once for each', async () => {
+  it('starts all other leads though some cannot be started, and logs each of those once', async () => {
     const broken: number[] = []
     for (let count = 0; count < BROKEN; count += 1) {
       broken.push(await leads.commit())
@@ -41,7 +41,7 @@ describe('the sweep', () => {
     // in a later turn
     const later = await leads.commit()
     await partner.endpoint.until(() => leads.arrivals(later).length === 1)
-    // lines come by a pipe of their own, later than webhooks
+    // log lines come through a pipe, later than webhooks
     const told = await until(async () => {
       const lines = worker.output().split('\n')
       const found = lines.filter((line) => line.includes('cannot start a lead’s workflow'))
@@ -80,7 +80,7 @@ describe('the sweep', () => {
       signal: stopping.signal,
     })
     expect(lines).toEqual([expect.stringContaining('cannot start the workflows of leads that have none')])
-    // those that are broken, and as many as are started at a time
+    // the broken leads, and as many others as are started at a time
     expect(asked.length).toBeLessThanOrEqual(BROKEN + 8)
   })
 })

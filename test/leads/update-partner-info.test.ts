@@ -45,7 +45,7 @@ describe('POST /update-partner-info', () => {
 
   it('keeps two concurrent updates', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `f${index}`)
-    // they take turns, and one for whom it takes too long is told to come back
+    // they take turns; a request that waits too long gets a 503 and is sent again
     const answers = await Promise.all(names.map((name) => whileBusy(() => update({ [name]: 'x' }))))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     expect(Object.keys(await stored()).toSorted()).toEqual(names.toSorted())

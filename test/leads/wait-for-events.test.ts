@@ -7,10 +7,10 @@ import { until } from '../support/until.ts'
 import { type Api, type ApiPartner, prepareApi } from '../support/api.ts'
 
 const WAIT_SECONDS = 20
-/** Tells an answer from one that waited to the end, on a busy machine too. */
+/** An answer within this time did not wait to the end, even on a busy machine. */
 const SOON_MS = 10_000
 
-describe('list-events that waits', () => {
+describe('list-events with wait', () => {
   let api: Api
   let address: string
   let partner: ApiPartner
@@ -40,14 +40,14 @@ describe('list-events that waits', () => {
     const at = performance.now()
     return { status: response.status, ...answer, at, ms: at - began }
   }
-  /** Goes on after a wait for which nothing has come: transactions in other databases can hold events back for longer. */
+  /** Repeats a wait that got no events: transactions in other databases can hold events back for longer. */
   const untilNews = async (answer: ReturnType<typeof list>) => {
     let got = await answer
     while (got.data.length === 0) got = await list({ after: got.next, wait: WAIT_SECONDS })
     return got
   }
   const showsNewsAfter = (after: string) => until(async () => (await newest()) !== after)
-  /** Begins three waits with one key, of which one is refused; answers the two others once they wait. */
+  /** Begins three waits with one key, one of which is refused. Returns the two others once they wait. */
   const beginTwo = async () => {
     const after = await newest()
     const all = Array.from({ length: 3 }, () => {
@@ -72,7 +72,7 @@ describe('list-events that waits', () => {
     expect(at - shown).toBeLessThan(SOON_MS)
   })
 
-  it('answers with nothing when the time is over, and where to go on', async () => {
+  it('answers with no events and the next cursor when the time is over', async () => {
     const after = await newest()
     const { status, data, next, ms } = await list({ after, wait: 1 })
     expect([status, data, next]).toEqual([200, [], after])

@@ -109,7 +109,7 @@ describe('authentication', () => {
     await update({ revoked_at: new Date() })
     const revokedAt = performance.now()
     let askedAt = revokedAt
-    // what counts is when an accepted request began, however long its response took
+    // an accepted request counts by its beginning, however long its response took
     while ((await withKey(partner.key)).status === 200) {
       expect(askedAt - revokedAt).toBeLessThan(1000)
       askedAt = performance.now()

@@ -41,7 +41,7 @@ describe('the keys of a partner', () => {
     await expect(owner(fourth)).resolves.toMatchObject({ partnerId: id })
   })
 
-  it('are shown with the partner, without what they are', async () => {
+  it('are shown with the partner, without the keys themselves', async () => {
     id = await newPartner()
     const valid = await issue()
     await partner.revoke(context, String((await issue()).key_id))

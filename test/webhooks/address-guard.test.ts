@@ -5,10 +5,10 @@ import { guardedConnector, resolverLookup } from '../../src/webhooks/address-gua
 import { createSender } from '../../src/webhooks/send.ts'
 import { startReceiver } from './receiver.ts'
 
-/** Unassigned by IANA, so public by the rules and yet nobody's: what is sent there reaches no one. */
+/** Unassigned by IANA, so public by the rules, and yet unreachable. */
 const PUBLIC_NOWHERE = '2e00::1'
 
-/** What an attacker wants to reach: whatever touches it is counted. */
+/** A server that an attacker wants to reach; it counts connections. */
 let canary: Awaited<ReturnType<typeof startReceiver>>
 
 beforeEach(async () => {
@@ -40,7 +40,7 @@ describe('a name whose server is hostile', () => {
     })
     expect(outcomes[0]?.errorCode).toMatch(/^(?:unreachable|timeout)$/)
     expect(outcomes[1]).toMatchObject({ ok: false, errorCode: 'blocked_address' })
-    // One question for each connection: there is no second one between check and use to lie to.
+    // One DNS query for each connection: no second one, between check and use, can get another answer.
     expect(questions.filter((type) => type === 'A')).toHaveLength(2)
     expect(canary.counts.connections).toBe(0)
   })
@@ -84,7 +84,7 @@ describe('a name that cannot be looked up', () => {
   })
 })
 
-/** What DNS answers to a question of that type, which it was asked so often before. */
+/** The DNS answer to a query of a type, after `before` earlier ones of that type. */
 type Answers = (type: 'A' | 'AAAA', before: number) => string[] | 'fails'
 
 /** Sends to the canary's port under a name that the given answers resolve. */

@@ -11,7 +11,7 @@ export interface Certificate {
 
 interface Request {
   host: string
-  /** Who signs it; itself when left out. */
+  /** The issuer; the certificate itself if absent. */
   issuer?: Certificate
   isAuthority?: boolean
   keyType?: 'ec' | 'rsa'
@@ -66,7 +66,7 @@ function der(tag: number, ...content: Buffer[]): Buffer {
   return Buffer.concat([Buffer.from([tag, ...lengthOf(value)]), value])
 }
 
-/** In as few bytes as there can be, which DER wants and strict readers insist on. */
+/** In the fewest bytes, as DER requires. */
 function lengthOf({ length }: Buffer): number[] {
   if (length < 128) return [length]
   return length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255]

@@ -28,7 +28,7 @@ async function serve(server: Server) {
   return { port, counts, close }
 }
 
-/** An HTTP receiver that keeps what it got and then answers as `answer` says. */
+/** An HTTP receiver that keeps each request and then answers it with `answer`. */
 export async function startReceiver(answer: RequestListener, tls?: { cert: string; key: string }) {
   const received: Received[] = []
   const listener: RequestListener = (request, response) => {
@@ -41,7 +41,7 @@ export async function startReceiver(answer: RequestListener, tls?: { cert: strin
   return { port, counts, close, received, url: `${tls ? 'https' : 'http'}://localhost:${port}/hook` }
 }
 
-/** A receiver below HTTP: whatever arrives, `answer` does with the connection what it likes. */
+/** A TCP receiver: `answer` gets each connection as it is. */
 export async function startRawReceiver(answer: (socket: Socket, data: Buffer) => void) {
   const { port, counts, close } = await serve(
     createTcpServer((socket) => void socket.once('data', (data) => answer(socket, data))),

@@ -5,7 +5,7 @@ import { createSender } from '../../src/webhooks/send.ts'
 import { startRawReceiver, startReceiver } from './receiver.ts'
 
 const TOTAL_MS = 1500
-/** What a busy machine may add, far below the 15 s that a request has otherwise. */
+/** What a busy machine may add, far below the 15 s of a request's limit. */
 const SLACK_MS = 5000
 const OK = 'HTTP/1.1 200 OK\r\n'
 
@@ -82,7 +82,7 @@ describe('an attempt ends in time', () => {
 })
 
 describe('an answer costs no more than 64 KiB', () => {
-  test('when its body never ends: it is let go and the 2xx counts', async () => {
+  test('when its body never ends: the rest is not read and the 2xx counts', async () => {
     let sent = 0
     const closed = Promise.withResolvers<void>()
     const { url } = await startRawReceiver((socket) => {
@@ -98,11 +98,11 @@ describe('an answer costs no more than 64 KiB', () => {
     expect(outcome).toMatchObject({ ok: true, status: 200 })
     expect(outcome.responseBody).toBe(`${'x'.repeat(4096)}… (cut)`)
     await closed.promise
-    // What the kernel's buffers of both sides hold, and no more.
+    // At most what the kernel's buffers of both sides hold.
     expect(sent).toBeLessThan(16 * 1024 * 1024)
   })
 
-  test('when it is a compressed bomb: nothing is unpacked', async () => {
+  test('when it is a compressed bomb: nothing is decompressed', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024))
     const { url } = await startReceiver((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': bomb.length }).end(bomb)

@@ -40,7 +40,7 @@ describe('whatever is sent to a lead', () => {
         }
         const { outcome } =
           (await fixture.service.referrals.record(leadId, { name: 'contract_signed' })) ?? {}
-        // accepted, where the record is to be read first
+        // `accepted` if the record must be read first
         expect(outcome).toMatch(/^(recorded|repeated|accepted)$/)
         const { signals } = await settled(leadId)
         const { received, recorded, repeated, refused, notUnderstood } = signals

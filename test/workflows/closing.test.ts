@@ -85,7 +85,7 @@ it('after mortgage_ready, a fact is recorded for 30 days, though an earlier life
   await expect(fixture.handleOf(leadId).result()).resolves.toBe('mortgage_ready')
 })
 
-it('a fact beyond 30 days after mortgage_ready is refused to strangers, and told as refused to our own senders', async () => {
+it('beyond 30 days after mortgage_ready, Temporal rejects a signal, and one of our own senders is noted as refused', async () => {
   const leadId = await ready()
   await fixture.advance(leadId, 30)
   await expect(fixture.handleOf(leadId).result()).resolves.toBe('mortgage_ready')

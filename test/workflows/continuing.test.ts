@@ -5,7 +5,7 @@ import { until } from '../support/until.ts'
 import { type Fixture, sharedFixture } from './scenes.ts'
 
 const CHAT = 'client_engaged_in_chat'
-/** While one signal follows the other, a run ends between some of them. */
+/** So many signals follow each other that a run ends between some of them. */
 const LEADS = 2
 const CHATS = 40
 
@@ -20,7 +20,7 @@ describe('a run that continues as new', () => {
 
   const names = async (leadId: number) => (await fixture.leads.names(leadId)).filter((name) => name !== CHAT)
 
-  /** A lead whose first run ends while chats arrive; answers that run. */
+  /** A lead whose first run ends while chats arrive. Returns that run. */
   async function live() {
     const leadId = await fixture.leads.start()
     await fixture.send(leadId, 'escrow_funded')
@@ -57,7 +57,7 @@ describe('a run that continues as new', () => {
     }
   })
 
-  it('hands on its state, its counts and notes, and what searches see', async () => {
+  it('hands on its state, counts, notes and search attributes', async () => {
     const [{ leadId, runId }] = ended as [(typeof ended)[number]]
     const { anchor, signals, notes } = await fixture.view(leadId)
     expect(anchor).not.toBeNull()

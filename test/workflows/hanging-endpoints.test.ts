@@ -4,7 +4,7 @@ import { leadsOf } from '../support/leads.ts'
 import { until } from '../support/until.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 
-/** As many requests as a worker has under way for a partner. */
+/** The most requests that a worker has in flight for a partner. */
 const PLACES = 10
 /** `PENDING_ACTIVITY_STATE_STARTED` of Temporal’s API. */
 const STARTED = 2
@@ -38,7 +38,7 @@ describe('endpoints that hang', () => {
     return Number(count)
   }
 
-  it('take no place from what is to be recorded, however many wait for them', async () => {
+  it('take no place from recordings, however many of their webhooks wait', async () => {
     const leads = leadsOf(service, other)
     const leadId = await leads.start()
     await other.endpoint.until(({ length }) => length === 1)
@@ -50,9 +50,9 @@ describe('endpoints that hang', () => {
     const ended = await endedOf(hanging)
     await service.referrals.signal(leadId, 'contract_signed')
     await leads.recorded(leadId, 'contract_signed')
-    // else it had waited for the place of one
+    // otherwise the recording would have waited for one to end
     expect(await endedOf(hanging)).toBe(ended)
-    // the worker ends no sooner than they
+    // the worker stops only after them
     for (const response of held) response.destroy()
   })
 })

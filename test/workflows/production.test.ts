@@ -5,7 +5,7 @@ import { leadsOf } from '../support/leads.ts'
 import { productionSettings } from '../support/production.ts'
 import { prepareService } from '../support/service.ts'
 
-it('in production, no lead’s workflow understands what a sandbox is for', async () => {
+it('in production, no lead’s workflow takes a sandbox’s updates', async () => {
   const service = await prepareService(productionSettings())
   const leads = leadsOf(service, await service.addPartner())
   await service.startWorker()

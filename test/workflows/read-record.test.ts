@@ -14,7 +14,7 @@ import { holdRow } from '../support/row-lock.ts'
 import { prepareService, type Service, type TestPartner } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-describe('a workflow whose record went back', () => {
+describe('a workflow whose record was restored', () => {
   let service: Service
   let partner: TestPartner
   let leads: ReturnType<typeof leadsOf>
@@ -38,7 +38,7 @@ describe('a workflow whose record went back', () => {
   const record = (name: SignalledMilestone, id?: string) =>
     service.referrals.record(leadId, { name, ...(id !== undefined && { id }) })
   const read = () => service.referrals.signal(leadId, readRecordSignal)
-  /** In the record, and known to the workflow: an answer of before a loss would tell it of that. */
+  /** Waits until the record and the workflow know it: an answer from before a loss would reach the workflow after it. */
   const delivered = (sequence: number) =>
     until(async () => {
       const rows = service.sql.selectFrom('deliveries').select('state').where('lead_id', '=', leadId)
@@ -50,7 +50,7 @@ describe('a workflow whose record went back', () => {
       ({ event_name: name, created_at: at }) => [name, at.getTime()],
     )
 
-  it('records again what it had recorded, at its date, as other events, and counts it once', async () => {
+  it('records again what the record has lost, at its date, as other events, and counts it once', async () => {
     await record('client_account_created')
     await record('client_engaged_in_chat', 'a')
     await record('escrow_funded')

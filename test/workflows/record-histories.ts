@@ -57,7 +57,7 @@ describe('histories', () => {
   }
 })
 
-/** Identities and sticky queues are named after the machine: nobody's business, and different every time. */
+/** Identities and sticky queues are named after the machine, so they would differ in each recording. */
 function withoutMachine(key: string, value: unknown): unknown {
   if (key === 'identity') return 'worker'
   return typeof value === 'string' && value.includes(hostname()) ? 'worker' : value

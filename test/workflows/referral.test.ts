@@ -54,7 +54,7 @@ describe('the referral workflow', () => {
   it('shows operators the latest failure of a webhook, and tries it when they ask', async () => {
     let status = 500
     const accept = fixture.partner.endpoint.answer
-    // it is tried when this test says so, and not before
+    // it is tried only when this test asks for it
     fixture.partner.endpoint.answer = (_, response) =>
       void response.writeHead(status, { 'retry-after': '600' }).end()
     const leadId = await fixture.leads.start()

@@ -30,7 +30,7 @@ describe('recorded histories', () => {
     const types = files.map(
       (file) => eventsOf(file)[0]?.workflowExecutionStartedEventAttributes?.workflowType.name,
     )
-    // what schedules start ends soon, and is one activity
+    // workflows of schedules are one activity each
     const scheduled = Object.keys(schedules)
     expect(new Set([...types, ...scheduled])).toEqual(new Set(Object.keys(workflows)))
   })
@@ -48,7 +48,7 @@ function eventsOf(file: string): Recorded['events'] {
   return (JSON.parse(textOf(file)) as Recorded).events
 }
 
-/** The failures of those that do not replay, by name. */
+/** The failures of histories that do not replay, by name. */
 async function replay(histories: [name: string, text: string][]): Promise<Record<string, string>> {
   const failures: Record<string, string> = {}
   const replayed = Worker.runReplayHistories(

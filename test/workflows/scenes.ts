@@ -29,7 +29,7 @@ export interface Fixture {
   partner: TestPartner
   leads: ReturnType<typeof leadsOf>
   handleOf: (leadId: number, runId?: string) => WorkflowHandle
-  /** What the workflow says of its lead. */
+  /** The workflow's view of its lead. */
   view: (leadId: number) => Promise<ReferralView>
   /** What operators read in the Web UI. */
   details: (leadId: number) => Promise<string>
@@ -78,7 +78,7 @@ export async function sharedFixture(): Promise<Fixture> {
   return fixtureOf(service, await service.addPartner())
 }
 
-/** Leaves the lead with a webhook that failed and waits for its next attempt, at an endpoint that is mended. */
+/** Leaves the lead with a failed webhook that waits for its next attempt; the endpoint works again. */
 async function failOnce(fixture: Fixture, leadId: number): Promise<void> {
   fixture.partner.endpoint.answer = (_, response) => void response.writeHead(503).end()
   await fixture.send(leadId, 'credit_scan_completed')
@@ -142,10 +142,10 @@ export const scenes: Record<string, (fixture: Fixture, leadId: number) => Promis
     service.referrals.update(leadId, runScenarioUpdate, [{ scenario: 'scores_go_down' }]),
 }
 
-/** Of the last run of a journey, which others begin by continuing as new. */
+/** Scenes whose history is the last run of a journey, after runs that continued as new. */
 export const CONTINUED = 'journey-continued'
 
-/** The workflows beside those of leads, by the names of the files that hold their histories; answers the workflow's id. */
+/** Workflows of endpoints, by the names of the files with their histories. Each returns the workflow's id. */
 export const otherScenes: Record<string, (service: Service) => Promise<string>> = {
   /** Certifies a URL that refuses, and resends a webhook, too. */
   async 'endpoint-probed-then-resumed'(service) {
