@@ -8,7 +8,7 @@ import type { Mailer } from './mailer.ts'
 interface Dependencies {
   sql: Sql
   mailer: Mailer
-  /** Who is told about endpoints, beside the partner. */
+  /** Who is told about endpoints, besides the partner. */
   staffEmail: string | undefined
   log: Pick<Logger, 'warn'>
 }

@@ -32,7 +32,7 @@ export function recordScoreUpdateActivity({ scoreProvider, ...recording }: Depen
 
 const TIMEOUT_MS = 15_000
 
-/** Sandbox: plausible gains that are the same for the same lead and period, however often they are asked for. */
+/** Sandbox: plausible gains, always the same for a lead and period. */
 export const mockScoreProvider: ScoreProvider = async ({ leadId, period }) => mockGains(leadId, period)
 
 /** `POST url {lead_id, period}` with a bearer token; answers the four fields of a score update's payload. */

@@ -11,8 +11,8 @@ interface Dependencies extends Omit<Removal, 'signal'> {
 }
 
 /**
- * Removes what is old. A class that fails stops no other, and is tried again with all of them; what was removed by then is
- * gone, so two at a time do no harm.
+ * Removes old rows, class by class. A class that fails does not stop the others; then all are tried again. Concurrent runs do
+ * no harm.
  *
  * @returns how many rows of each class.
  */

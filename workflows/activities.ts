@@ -73,7 +73,7 @@ export const { probeEndpoint } = interruptible({ ...webhook, scheduleToCloseTime
 /** A transaction or two, a page of a list, or one request to a partner's endpoint. */
 export const { certify, reviewEndpoint, wakeLeads } = interruptible(tries('1 minute', '1 second', '1 minute'))
 
-/** As long as whoever requested it waits. */
+/** Its requester waits no longer than this. */
 export const { pingEndpoint } = interruptible({ scheduleToCloseTimeout: '17 seconds' })
 
 /** As long as there are leads or dates to go through. A missing heartbeat shows a crash. */

@@ -28,7 +28,7 @@ export interface Note {
   why: string
 }
 
-/** What a run hands to the next beside the record's state. Plain JSON, far below the server's 2 MB. */
+/** What a run hands to the next besides the record's state. Plain JSON, far below the server's 2 MB. */
 const nothingCarried = () => ({
   /** Numbers the milestones that have no key of their own. */
   counter: 0,

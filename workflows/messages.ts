@@ -41,7 +41,7 @@ export interface MilestoneRequest {
 }
 
 export interface MilestoneAnswer {
-  /** `accepted`: a score update whose gains are asked for takes longer; it is recorded once they are there. */
+  /** `accepted`: a score update that is recorded once the provider has given its gains. */
   outcome: RecordingOutcome | 'accepted'
   event_id: string | null
 }
@@ -93,7 +93,7 @@ interface MilestoneArgument {
   faults: string[]
 }
 
-/** Reads a milestone's argument, whatever it is: what is not understood is left out and named. */
+/** Reads a milestone's argument, of any shape. Parts that are not understood are left out and named in `faults`. */
 export function readMilestoneArgument(name: MilestoneName, argument: unknown): MilestoneArgument {
   if (isAbsent(argument)) return { faults: [] }
   if (!isRecord(argument))

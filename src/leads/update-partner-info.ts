@@ -9,7 +9,7 @@ import { leadErrors, messageResponse } from '../http/schemas.ts'
 import { type ChangeableField, changeableFields, eachField, requiredFields } from './lead-fields.ts'
 import { leadUpdatedAt, openBorrower, sealBorrower } from './lead.ts'
 
-/** The limit of custom fields, beside those that the specification names. */
+/** The limit of custom fields, besides those that the specification names. */
 const MAX_CUSTOM_FIELDS = 50
 const NAMED_FIELDS = ['loan_product', 'property_state']
 /** Fields in one request: more than a lead can have, because a request may also remove some. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 
-/** What an attempt was signed with, beside its id and body. */
+/** What an attempt was signed with, besides its id and body. */
 export interface Signature {
   at: Date
   /** `v1,…` for each secret that was live. */
