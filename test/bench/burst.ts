@@ -4,19 +4,19 @@ import { atRate } from './milestones.ts'
 import { startSides } from './sides.ts'
 import { percentile, type Row } from './table.ts'
 
-/** Of a bulk import, whose score updates are due at the same time. */
+/** Leads of a bulk import, whose score updates are due at the same time. */
 const LEADS = 2000
-/** To start so many workflows, which wait for that time. */
+/** Enough time to start all workflows before their score updates are due. */
 const STARTING_MS = 20_000 + LEADS * 60
-/** Of another partner, which hardly notices. */
+/** Leads of another partner, whose milestones are measured. */
 const OTHERS = 60
 const PER_SECOND = 5
 const CALM_SECONDS = 20
 const MOST_SECONDS = 600
 
 /**
- * A worker starts and finds two thousand score updates due. How fast it makes them, and what another partner’s new
- * milestones notice of it: the floor is a worker that starts and finds nothing due.
+ * A worker starts and finds two thousand score updates due. Measures how fast it makes them, and how they delay another
+ * partner’s new milestones; the floor is a worker that starts and finds nothing due.
  */
 export async function burst(): Promise<Row[]> {
   const sides = await startSides()

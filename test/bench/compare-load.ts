@@ -4,11 +4,11 @@ import type { BenchProcess, Servers } from './servers.ts'
 import { figures, inTurn, median, type Pair, type Row } from './table.ts'
 
 const CONNECTIONS = 32
-/** Many and short: floor and service see the same neighbours then. */
+/** Many short rounds, so that other load on the machine hits floor and service alike. */
 const ROUNDS = 4
 const PACED_ROUNDS = 2
 const SECONDS = 1.5
-/** Until V8 has compiled what is used: before, a request takes the service half as long again. */
+/** Until V8 has compiled the hot code: before that, a request takes the service half as long again. */
 const WARM_UP_SECONDS = 5
 
 export interface Target extends Pick<LoadJob, 'path' | 'bodies'> {
@@ -21,9 +21,9 @@ export interface Target extends Pick<LoadJob, 'path' | 'bodies'> {
 
 interface Comparison extends Pair<Target> {
   work: string
-  /** Of the floor's rate, at least. */
+  /** The least share of the floor's rate. */
   aim: number
-  /** Of the floor's p99 at half of the service's rate, at most. */
+  /** The largest multiple of the floor's p99 at half of the service's rate. */
   p99?: number
 }
 

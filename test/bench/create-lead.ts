@@ -6,7 +6,7 @@ import { compareLoad } from './compare-load.ts'
 import { type Deployment, deploy, startServers } from './servers.ts'
 import type { Row } from './table.ts'
 
-/** Where nobody listens. */
+/** An address where nobody listens. */
 const NOWHERE = '127.0.0.1:1'
 
 /**

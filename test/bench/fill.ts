@@ -3,7 +3,7 @@ import { sealBorrower } from '../../src/leads/lead.ts'
 import { LEAD } from '../support/leads.ts'
 import type { Deployment } from './servers.ts'
 
-/** So many leads can be read; the others have a ciphertext of the same length that is of another lead. */
+/** Leads that can be decrypted; the others have another lead's ciphertext of the same length. */
 const READABLE = 1000
 const EVENTS = 10
 

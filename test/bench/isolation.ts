@@ -14,7 +14,7 @@ const LEADS = 60
 const PER_SECOND = 10
 const SECONDS = 20
 const ROUNDS = 5
-/** A milestone's way on a machine that does nothing else. */
+/** A milestone takes less time than this on an idle machine. */
 const CALM_MS = 140
 const MOST_LOOKS = 60
 
@@ -31,10 +31,10 @@ interface Neighbour {
   rest(): Promise<void>
 }
 
-/** What one partner's webhooks notice of another's endpoint that hangs with a thousand of them due. */
+/** How one partner's webhooks are delayed by another's endpoint that hangs with a thousand of them due. */
 export const besideHanging = () => beside(`a hanging endpoint, ${DUE} due`, 0.95, addHanging)
 
-/** What one partner's webhooks notice of another that asks for 600 resends at once while its endpoint hangs. */
+/** How one partner's webhooks are delayed by another that asks for 600 resends at once while its endpoint hangs. */
 export const besideResends = () => beside(`${RESENDS} resends`, 0.5, addResending)
 
 async function beside(

@@ -8,7 +8,7 @@ const SAMPLES = 60
 const PER_SECOND = 25
 const SECONDS = 6
 const ROUNDS = 3
-/** Long and many, so that one stall does not decide. What starts their workflows warms up. */
+/** Many long rounds, so that one stall does not decide. Starting their workflows is the warm-up. */
 const FLAT_OUT_ROUNDS = 5
 const FLAT_OUT = 5 * LEADS
 const JOURNEYS = 30
@@ -17,7 +17,7 @@ const EBB_MS = 700
 /** Workflows of a side that run. */
 type Begun = readonly [Side, number[]]
 
-/** From the signal to the webhook's arrival, against from the signal to an activity that does nothing. */
+/** The time from a signal to the webhook's arrival; the floor is from a signal to an activity that does nothing. */
 export async function milestones(): Promise<Row[]> {
   const sides = await startSides()
   const { floor, service } = sides

@@ -169,7 +169,7 @@ describe('the endpoint in the console', () => {
     expect(tab.complaints).toEqual([])
   })
 
-  it('says nothing of its sink that it does not know', async () => {
+  it('makes no claim about its sink that it cannot know', async () => {
     const tab = await openTab(stage.browser)
     let answer = () => {}
     const asked = new Promise<void>((resolve) => (answer = resolve))

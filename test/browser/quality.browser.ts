@@ -64,7 +64,7 @@ describe('every view of the console', () => {
     return found
   }
 
-  it('has nothing that axe finds, in either theme', async () => {
+  it('has no accessibility findings by axe, in either theme', async () => {
     const signIn = await openTab(stage.browser)
     await signIn.goto(`${stage.url}#key=prs_live_1`)
     await signIn.getByRole('alert').waitFor()

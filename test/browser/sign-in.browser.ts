@@ -95,7 +95,7 @@ describe('signing in to the console', () => {
     expect(tab.url()).toBe(stage.url)
   })
 
-  it.each(['%', 'prs_test_%E0%A4%A', '%zz'])('says that the key %s in a link is none', async (key) => {
+  it.each(['%', 'prs_test_%E0%A4%A', '%zz'])('says that %s in a link is not a key', async (key) => {
     const tab = await openTab(stage.browser)
     await tab.goto(`${stage.url}#key=${key}`)
     await tab.getByLabel('Your sandbox key').or(tab.getByRole('alert')).first().waitFor()

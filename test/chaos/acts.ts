@@ -12,7 +12,7 @@ import type { InjectedFault, LeadJournal } from './evidence.ts'
 import { services, type Target } from './fault-plan.ts'
 import { startAgain } from './victims.ts'
 
-/** What an act works with. */
+/** The dependencies of an act. */
 export interface Stage {
   deployment: Deployment
   conditions: { slow: boolean }
@@ -32,8 +32,8 @@ const STEP_MS = 8000
 const NOTICED_MS = 100
 
 /**
- * A build whose workflows do not fit the histories replaces all workers, and is rolled back; then all that the runbook says
- * is to reset the workflows on which it worked.
+ * A build whose workflows do not fit the histories replaces all workers, and is rolled back. Then the workflows on which it
+ * worked are reset, as the runbook says.
  *
  * @returns how many these were.
  */

@@ -20,9 +20,9 @@ import { victimOf } from './victims.ts'
 
 const CLOCK = import.meta.resolve('./clock.ts')
 
-/** Above the pools of all processes, and what PostgreSQL has not noticed to be gone. */
+/** More than the pools of all processes, and the connections whose end PostgreSQL has not noticed yet. */
 const POSTGRES = ['max_connections=250']
-/** So that whole journeys go through several runs. */
+/** Low, so that a whole journey takes several runs of its workflow. */
 const TEMPORAL = ['limit.historyCount.suggestContinueAsNew=100']
 
 /**

@@ -53,14 +53,14 @@ const acts: Act[] = [
   { kind: 'bad build', on: 'worker 1', forMs: 50_000, alone: ['worker 1', 'worker 2', 'temporal'] },
 ]
 const CLOCK: Act = { kind: 'clock', on: 'worker 1', forMs: 36_000, alone: everything }
-/** The last: what partners did to their endpoints before is in the copy. */
+/** The last act, so that the copy has what partners did to their endpoints before. */
 const RESTORE: Act = { kind: 'restore', on: 'postgres', forMs: 100_000, alone: everything }
 
 const FIRST_MS = 1500
 const GAP_MS = [1500, 4000] as const
 /** A process that was killed needs a moment until it can be hit again. */
 const RECOVERY_MS = 4000
-/** What two slow cores can take of whole journeys beside the faults: an overload would hide what a fault does. */
+/** The load of whole journeys that two slow cores can take beside the faults: an overload would hide their effect. */
 const LEADS_PER_SECOND = 2
 /** Leads are created in this share of the load. */
 const CREATING = 0.8

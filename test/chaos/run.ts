@@ -23,7 +23,7 @@ export interface Outcome {
 
 type Options = PlanOptions & { seed: number; leads: number }
 
-/** Of all that is read in the end. */
+/** How long reading everything at the end may take. */
 const LONGEST_READ_MS = 120_000
 
 const report = (line: string) => process.stderr.write(`${line}\n`)
@@ -82,7 +82,7 @@ export async function run({ seed, leads: count, ...options }: Options): Promise<
     ends,
   }
   await temporal.kill()
-  // what must stay where it was given
+  // secrets that must not be in any file
   const secrets = {
     'a borrower': mark,
     'the encryption key': deployment.encryptionKey.toString('base64'),

@@ -83,7 +83,7 @@ describe('the TypeScript client', () => {
     expect(waits).toEqual([100, 3000])
   })
 
-  it('does not repeat what would be done twice', async () => {
+  it('does not repeat a call that is not idempotent', async () => {
     const api = await scriptedApi(answers(503, failure('SERVICE_UNAVAILABLE'), NOW))
     await expect(api.client().advanceClock({ lead_id: 7, days: 45 })).rejects.toThrow(ApiError)
     expect(api.requests).toHaveLength(1)
@@ -134,7 +134,7 @@ describe('the TypeScript client', () => {
     expect(api.requests).toHaveLength(5)
   })
 
-  it('takes an answer that was cut off for none, and a page that is not the API’s for what it is', async () => {
+  it('treats a truncated answer as none, and says that a page is not the API’s', async () => {
     const json = { 'content-type': 'application/json' }
     const api = await scriptedApi(answers(200, '{"success":tr', json), answers(200, CREATED, json))
     await expect(api.client().createLead(LEAD)).resolves.toMatchObject({ lead_id: 7 })
@@ -186,7 +186,7 @@ describe('the TypeScript client', () => {
     await expect(client.listEvents({ wait: 1 })).rejects.toThrow(/within \d{3,4} ms/)
   })
 
-  it('ends a loop quietly that is stopped, while it waits, between attempts and within a page', async () => {
+  it('ends quietly when its loop is stopped: while it waits, between attempts and within a page', async () => {
     const page = (count: number) =>
       answers(200, {
         success: true,
@@ -249,7 +249,7 @@ describe('the TypeScript client', () => {
     expect(PHONES.map(([written]) => phoneNumber(written))).toEqual(PHONES.map(([, plain]) => plain))
   })
 
-  it('says at once what no repeat would mend', async () => {
+  it('fails at once where no repeat would help', async () => {
     const api = await scriptedApi(answers(301, '', { location: 'https://api.example.com/v1/get-lead' }))
     for (const idempotencyKey of ['', 'loan 118', 'Kredit-№', 'x'.repeat(256)])
       await expect(api.client().createLead(LEAD, { idempotencyKey })).rejects.toThrow(

@@ -25,7 +25,7 @@ const JOURNEY = [
   'mortgage_ready',
 ] as const
 const WEBHOOKS_EACH = JOURNEY.length + 1
-/** A status of its own would give the endpoint a rest. */
+/** The faults in which the proxy does not answer itself: its status would delay the next attempt. */
 const KINDS = ['refused', 'lost', 'cut', 'late', 'repeated'] as const
 
 test('the lender of integrate.md handles each event of a journey once and in order', async () => {

@@ -58,7 +58,7 @@ describe('a webhook', () => {
     },
   )
 
-  it('is taken with any secret while it is rotated', async () => {
+  it('is accepted with either secret during a rotation', async () => {
     const both = new Webhooks({ secrets: [secret, former] })
     for (const by of [secret, former]) {
       const { body, headers } = await signed(update, by)
@@ -96,7 +96,7 @@ describe('a webhook', () => {
     expect(String(refusal)).toContain(message)
   })
 
-  it('needs a secret that is one', async () => {
+  it('needs a valid secret', async () => {
     for (const none of ['', 'whsec_', 'whsec_***', 'secret'])
       expect(() => new Webhooks({ secrets: none })).toThrow('the whsec_… that set-endpoint showed')
     const { body, headers } = await signed(update)
@@ -169,7 +169,7 @@ function serveRequests(
   return listen(createServer((incoming, response) => void serve(incoming, response)))
 }
 
-/** Servers that parse before the receiver has a look. */
+/** Servers that parse the body before the receiver gets it. */
 const parsers: Record<string, { remedy: string; serve: Serve }> = {
   'Node’s http': {
     remedy: 'read the raw body first',

@@ -24,7 +24,7 @@ describe('another epoch of the record', () => {
   const epochs = async () =>
     (await sql.selectFrom('lead_events').select('epoch').orderBy('txid').execute()).map(({ epoch }) => epoch)
 
-  it('leaves out ids of every table, and sequences, so that none is given again', async () => {
+  it('skips ids of every table, and sequences, so that none is given again', async () => {
     const before = await newLead()
     await raise()
     expect(await newLead()).toBe(before + 1_000_001)
@@ -36,7 +36,7 @@ describe('another epoch of the record', () => {
     expect(recorded?.recording.outcomes[0]).toMatchObject({ sequence: 1002 })
   })
 
-  it('counts seconds, so that one which the record forgot is not given again', async () => {
+  it('counts seconds, so that an epoch that a restore forgot is not given again', async () => {
     const seconds = () => Math.floor((Date.now() - Date.UTC(2026, 0)) / 1000)
     const before = seconds()
     const [first, second] = [await raise(), await raise()]

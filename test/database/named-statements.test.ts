@@ -36,7 +36,7 @@ describe('statements that are used again and again', () => {
     })
   })
 
-  it('get none where they read whole rows, which get another column with their table', async () => {
+  it('get no name if they select whole rows, whose table may get another column', async () => {
     await sql.connection().execute(async (connection) => {
       const find = () => connection.selectFrom('partners').selectAll('partners').where('id', '=', 1).execute()
       for (let use = 1; use <= USES; use += 1) await find()

@@ -56,7 +56,7 @@ describe('a session', () => {
     })
   })
 
-  it('that stands still in a transaction is ended, and whoever meets that comes back', async () => {
+  it('that is idle in a transaction is ended, with an error that counts as an outage', async () => {
     const sql = await open({ connectMs: 1000, idleInTransactionMs: 100 })
     const others = await open()
     const error: unknown = await sql
@@ -71,7 +71,7 @@ describe('a session', () => {
     expect(isDatabaseAway(error)).toBe(true)
   })
 
-  it('that waits for a lock too long is told so, and comes back', async () => {
+  it('that waits too long for a lock gets an error that counts as a lock timeout and an outage', async () => {
     const holding = await open()
     const waiting = await open({ connectMs: 1000, lockMs: 50 })
     const lock = raw`lock table leads`
@@ -88,7 +88,7 @@ describe('a session', () => {
     })
   })
 
-  it('in use that says nothing is kept if only this process was held up', async () => {
+  it('that seems silent is kept if only this process was held up', async () => {
     const silenceMs = 500
     const sql = await open({ connectMs: 1000, silenceMs })
     const begun = Promise.withResolvers<void>()

@@ -44,7 +44,7 @@ test('a transaction whose session is lost before its end gives its connection ba
 
 describe('a lock', () => {
   let sql: Sql
-  /** Another process, which is not patient. */
+  /** Another process, with a short lock timeout. */
   let other: Sql
   beforeEach(async () => {
     const database = await openDatabase()

@@ -56,7 +56,7 @@ describe('staff audit', () => {
 })
 
 describe('staff record restored', () => {
-  it('begins another epoch, and keeps who said so', async () => {
+  it('begins another epoch, and writes an audit row', async () => {
     const context = await contextOf(withoutTemporal((await openDatabase()).url))
     await requireDeployment(context.sql, 'sandbox')
     const { epoch } = (await restored(context)).json

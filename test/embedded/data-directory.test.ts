@@ -21,17 +21,17 @@ beforeEach(() => {
   for (const name of ['run.sock', ...temporal]) write(name)
 })
 
-test('keeps everything that belongs together', () => {
+test('a start keeps the data of the one before', () => {
   removeUnusable(dataDirectory, false)
   expect(left()).toEqual(['embedded.json', 'run.sock', ...temporal])
 })
 
-test('removes everything that is asked for, but the socket of this run', () => {
+test('a fresh start removes everything but the socket of this run', () => {
   removeUnusable(dataDirectory, true)
   expect(left()).toEqual(['run.sock'])
 })
 
-test('removes what cannot be used when the settings are lost', () => {
+test('a start whose settings are lost removes the data that needs them', () => {
   rmSync(path.join(dataDirectory, 'embedded.json'))
   removeUnusable(dataDirectory, false)
   expect(left()).toEqual(['run.sock'])

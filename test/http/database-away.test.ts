@@ -84,7 +84,7 @@ describe('while PostgreSQL is away', () => {
     expect((await isOneWait()) || (await isOneWait()) || (await isOneWait())).toBe(true)
   })
 
-  it('answers 503 to who waits too long for a lock, and does not make the change later', async () => {
+  it('answers 503 if a lock is not free in time, and does not make the change later', async () => {
     const other = await connect(direct)
     await sqlOf(other)
       .transaction()

@@ -83,7 +83,7 @@ describe('the endpoints beyond the specification', () => {
         expect(await refusal('evt_1')).toEqual(unknown)
         for (const event of [chat, first]) expect(await refusal(event.event_id, partner)).toEqual(unknown)
       }
-      // one that the filter leaves out is no unknown one
+      // an event that the filter leaves out is not an unknown one
       expect(await deliveries({ event_id: first.event_id, states: ['delivered'] }, lender)).toMatchObject({
         data: [],
       })
@@ -93,7 +93,7 @@ describe('the endpoints beyond the specification', () => {
       expect(canceled.body.error.message).toMatch(/^This webhook was canceled and cannot be sent/)
     })
 
-    it('pages through all of a partner’s, each once', async () => {
+    it('pages through all webhooks of a partner, each once', async () => {
       const other = await partner.createLead()
       const pages = []
       for (let after: string | null | undefined; after !== null;) {
@@ -117,7 +117,7 @@ describe('the endpoints beyond the specification', () => {
       expect((await deliveries({ states: ['pending'] })).data).toHaveLength(3)
     })
 
-    it('shows nobody else’s', async () => {
+    it('shows no other partner’s webhooks', async () => {
       expect((await deliveries({}, stranger)).data).toEqual([])
       const foreign = await stranger.post('get-deliveries', { lead_id: leadId })
       const unknown = await stranger.post('get-deliveries', { lead_id: 2 ** 31 })
@@ -126,7 +126,7 @@ describe('the endpoints beyond the specification', () => {
   })
 
   describe('resend-webhook', () => {
-    it('sends one’s own again, and knows nobody else’s', async () => {
+    it('sends a partner’s own webhook again, and does not find another’s', async () => {
       const [{ event_id: eventId }] = (await deliveries({ lead_id: leadId })).data
       expect(await partner.post('resend-webhook', { event_id: eventId })).toMatchObject({
         status: 200,

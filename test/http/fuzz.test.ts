@@ -20,7 +20,7 @@ import { errorCatalogue } from '../../src/http/errors.ts'
 import { answerFault, type Received } from '../support/answer-fault.ts'
 import { type Api, type ApiPartner, borrower, prepareApi } from '../support/api.ts'
 
-/** Of each property in each run of the tests, with other values each time: they find what is common at once, and the rest in time. */
+/** Cases of each property. Each test run has new values, so common faults are found at once, and rare ones in time. */
 const RUNS = 15
 const catalogue = Object.entries(errorCatalogue)
 /** What no body causes: the key is valid, no limit is set, and nothing is away. */

@@ -13,7 +13,7 @@ import { whileBusy } from '../support/while-busy.ts'
 
 const URL_NEXT = 'https://lender.example/next'
 
-/** Each with its body, and what makes another one of it. */
+/** Calls, each with a body, and what makes it another body. */
 const calls: [string, object, object][] = [
   ['create-lead', borrower, { first_name: 'Grace' }],
   ['set-endpoint', { url: URL_NEXT }, { url: 'https://lender.example/other' }],
@@ -60,9 +60,9 @@ describe('an Idempotency-Key', () => {
     expect(started).toHaveLength(call === 'create-lead' ? 1 : 0)
   })
 
-  it.each(calls)('lets twins of %s wait, and gives them one answer', async (call, body) => {
+  it.each(calls)('lets concurrent repeats of %s wait, and gives them one answer', async (call, body) => {
     const before = await countDone()
-    // one that waits for its twin for too long is told to come back
+    // a repeat that waits for too long gets a 503
     const ask = () => whileBusy(() => send(call, body))
     const answers = await Promise.all(Array.from({ length: 8 }, ask))
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200))
@@ -107,7 +107,7 @@ describe('an Idempotency-Key', () => {
     expect((await create()).status).toBe(200)
   })
 
-  it('stores no secret, and neither sealed', async () => {
+  it('stores no secret, not even sealed', async () => {
     const answers = [await send('set-endpoint', { url: URL_NEXT }), await send('rotate-endpoint-secret', {})]
     const stored = await keys()
     for (const { body } of answers) expect(JSON.stringify(stored)).not.toContain(body.data.secret)

@@ -37,7 +37,7 @@ describe.each([
       ciphers: `${names.replaceAll('OWN', own).replaceAll(' ', ':')}:@SECLEVEL=0`,
     })
 
-  it('takes TLS 1.2 with the secure suites, of which the client chooses, and TLS 1.3', async () => {
+  it('accepts TLS 1.3, and TLS 1.2 with the secure suite that the client prefers', async () => {
     const [chacha, aes] = ['ECDHE-OWN-CHACHA20-POLY1305', 'ECDHE-OWN-AES128-GCM-SHA256']
     expect(await suites(`${chacha} ${aes}`)).toBe(`TLSv1.2 ${chacha.replace('OWN', own)}`)
     expect(await suites(`${aes} ${chacha}`)).toBe(`TLSv1.2 ${aes.replace('OWN', own)}`)

@@ -3,9 +3,9 @@ import { type Api, type ApiPartner, prepareApi } from '../support/api.ts'
 import { postRoutes, resolve, type Schema } from './openapi-document.ts'
 
 const MOST_BYTES = 64 * 1024
-/** What a body may cost of the event loop: so many times the parsing of `DEAREST`, about 15 ms where that takes 4. */
+/** How long a body may block the event loop, in parses of `DEAREST`: about 15 ms where one takes 4. */
 const MOST_PARSES = 4
-/** Less than this is less than that anywhere. */
+/** A shorter time is fast enough on any machine. */
 const SURELY_MS = 10
 const DEAREST = `{${Array.from({ length: 5700 }, (_, index) => `"f${index}":1`).join(',')}}`
 
@@ -21,7 +21,7 @@ const objectOf = (value: string) => {
   return `{${fields.join(',')}}`
 }
 
-/** JSON that is dear to refuse, element by element or character by character. */
+/** JSON that is expensive to refuse, element by element or character by character. */
 const fillers = [
   ...['1', '""', '{}', 'null'].map(listOf),
   ...['a', ' ', '1-', 'a@a.', '\u{1f600}'].map(textOf),

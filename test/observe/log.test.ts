@@ -56,7 +56,7 @@ describe('the log of the API and the worker', () => {
   }
 
   const createLead = (to = api) => post('create-lead', { ...LEAD, email: `${newUuid()}@example.com` }, to)
-  /** The first: a comparison that looks at the wrong moment begins another. */
+  /** The first run: a comparison at the wrong moment starts another one. */
   const runOf = async (leadId: number) =>
     (await service.client.workflow.getHandle(`lead-${leadId}`).describe()).raw.workflowExecutionInfo
       ?.firstRunId

@@ -159,7 +159,7 @@ it.each(['failing', 'given_up', 'paused'] as const)('a notice %s is counted, and
 })
 
 describe('the metrics of a process', () => {
-  it('say that Temporal and PostgreSQL are away when neither answers, and nothing that cannot be known', async () => {
+  it('say that Temporal and PostgreSQL are away when neither answers, and leave out what cannot be read', async () => {
     const registry = new Registry()
     // nobody listens there
     const orm = await connect('postgresql://127.0.0.1:1/none')

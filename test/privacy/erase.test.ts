@@ -41,7 +41,7 @@ describe('a lead that is erased', () => {
     await partner.endpoint.until(({ length }) => length === 1)
     const late = Promise.withResolvers<void>()
     answerLate = late.resolve
-    // what it answers to the next is still waited for when the lead is erased
+    // the next answer is still awaited when the lead is erased
     partner.endpoint.answer = (_, response) =>
       void late.promise.then(() => response.writeHead(500).end(canary('Answer')))
     await partner.simulate(lead, { event_name: 'contract_signed' })
@@ -132,7 +132,7 @@ describe('a lead that is erased', () => {
     expect(await rowsWith('Austin')).toEqual([])
   })
 
-  it('has nothing written of what its endpoint answers late, after its lease', async () => {
+  it('stores nothing of an answer that comes after its erasure', async () => {
     const { length } = await service.sql.selectFrom('attempts').select('id').execute()
     answerLate()
     await until(async () => {
@@ -162,7 +162,7 @@ describe('a lead that is erased', () => {
     expect(deliveries.map(({ state }) => state)).toEqual(['delivered', 'canceled', 'canceled'])
   })
 
-  it('has nothing recorded by its workflow, which ends once it learns of that', async () => {
+  it('gets no more events from its workflow, which ends once it learns of the erasure', async () => {
     const { length } = partner.endpoint.arrivals
     await service.referrals.signal(lead, 'mortgage_ready')
     await handle().result()

@@ -80,7 +80,7 @@ describe('export-lead', () => {
     expect(JSON.stringify(actions)).not.toMatch(/kim/i)
   })
 
-  it('answers a lead of another partner byte for byte like one that never was', async () => {
+  it('answers a lead of another partner byte for byte like an unknown one', async () => {
     const stranger = await api.addPartner()
     const foreign = await stranger.post('export-lead', { lead_id: leadId })
     const unknown = await stranger.post('export-lead', { lead_id: 999_999 })

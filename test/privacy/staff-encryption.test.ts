@@ -101,7 +101,7 @@ describe('staff encryption', () => {
     expect((await rewrite(context)).json).toMatchObject({ moved: 0, left: [] })
   })
 
-  it('refuses before the processes have the key, whatever staff looked at with it, and so does what seals', async () => {
+  it('refuses a key that only staff have so far, as every command that seals does', async () => {
     await newLead()
     await find(context, LEAD.email)
     const notYet = `No API or worker has ${NEW} as its newest key yet`
@@ -111,7 +111,7 @@ describe('staff encryption', () => {
     expect(await lackingKeys(sql, [older])).toBeUndefined()
   })
 
-  it('keeps what a partner changes meanwhile', async () => {
+  it('keeps what a partner changes during a rewrite', async () => {
     const leadId = await newLead()
     await restartWith(newer, older)
     const row = await holdRow(sql, 'leads', `id = ${leadId}`)

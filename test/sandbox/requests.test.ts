@@ -13,7 +13,7 @@ describe('the sandbox', () => {
     partner = await api.addPartner()
   })
 
-  it('is nothing in production', async () => {
+  it('has no routes in production', async () => {
     const production = await prepareApi({ environment: 'production' })
     const { paths } = (await api.send({ method: 'GET', url: '/v1/openapi.json' })).body
     const ofSandbox = Object.keys(paths).filter((path) => path.startsWith('/sandbox/'))
@@ -35,7 +35,7 @@ describe('the sandbox', () => {
     }
   })
 
-  it('answers a lead of another partner byte for byte like one that never was', async () => {
+  it('answers a lead of another partner byte for byte like an unknown one', async () => {
     const stranger = await api.addPartner()
     const lead_id = await partner.createLead()
     for (const [call, fields] of [

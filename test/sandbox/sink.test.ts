@@ -48,7 +48,7 @@ describe('what arrives at a sink', () => {
     return body.data.webhooks
   }
 
-  it('is parsed only if it is signed', async () => {
+  it('is shown parsed only if its signature is valid', async () => {
     const deep = `${'['.repeat(8_000)}${']'.repeat(8_000)}`
     const forged = [deep, '{"type":"forged"}', '\0x', Buffer.from([0xff, 0xfe, 0x00])]
     for (const body of forged) expect((await arrive(body)).status).toBe(400)
@@ -128,7 +128,7 @@ describe('what arrives at a sink', () => {
     )
   })
 
-  it('is shown also if the partner signs what no webhook is, and refused beyond 16 KiB', async () => {
+  it('is shown even if it is signed but no webhook, and refused beyond 16 KiB', async () => {
     const deep = `${'['.repeat(8_000)}${']'.repeat(8_000)}`
     expect((await signed(deep)).status).toBe(200)
     expect((await signed('no JSON')).status).toBe(200)
@@ -146,7 +146,7 @@ describe('what arrives at a sink', () => {
     },
   )
 
-  it('is nobody else’s, and nothing before the sink was made', async () => {
+  it('is shown to no other partner, and there is none before the sink is made', async () => {
     const other = await api.addPartner()
     expect((await other.post('sandbox/get-sink', {})).status).toBe(409)
     expect((await other.post('sandbox/set-sink', { status: 500 })).status).toBe(409)

@@ -91,7 +91,7 @@ describe('staff attention', () => {
     expect(await waiting()).toEqual([])
   })
 
-  it('does not have keys that a longer one has replaced', async () => {
+  it('leaves out keys that one with a later end has replaced', async () => {
     await run(
       `update api_keys set expires_at = now() + interval '1 day', last_used_at = now() - interval '2 days'`,
     )

@@ -53,7 +53,7 @@ describe('the staff command', () => {
     })
   })
 
-  it('wants to know who acts, also of who only looks', async () => {
+  it('requires a name for the audit, also where it only reads', async () => {
     expect(await staff({ ...environment, STAFF_NAME: '' }, ['partner', 'list'])).toEqual({
       code: 1,
       stdout: '',
@@ -69,7 +69,7 @@ describe('the staff command', () => {
       })
   })
 
-  it('ends with 2 when it is misused, with 1 when it cannot be done, and one line on stderr', async () => {
+  it('ends with exit code 2 for wrong usage, with 1 for a failure, and one line on stderr', async () => {
     const cases: [number, string[]][] = [
       [2, ['partner', 'ad', 'Acme']],
       [2, ['milestone', '1']],

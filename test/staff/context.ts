@@ -15,7 +15,7 @@ const root = path.join(import.meta.dirname, '../..')
 const AWAY = '127.0.0.1:1'
 const SOON_MS = 200
 
-/** Carries out the command as a process of its own does, in this one, which saves most of what it takes. */
+/** Carries out the command in this process, which is much faster than a process of its own. */
 export async function staff(environment: Record<string, string>, args: string[]) {
   const written = { code: 0, stdout: '', stderr: '' }
   await commandLine(args, {
@@ -47,7 +47,7 @@ export async function staffProcess(
   return { code, stdout, stderr }
 }
 
-/** Reads a command line in this process, which refuses it: what it writes to stderr, and what it ends with. */
+/** Parses a command line that is refused: what is written to stderr, and the error that ends it. */
 export async function misuse(args: string[]): Promise<{ stderr: string; thrown: unknown }> {
   let stderr = ''
   const program = staffProgram(() => async () => {}, { writeErr: (written) => void (stderr += written) })

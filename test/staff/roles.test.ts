@@ -86,7 +86,7 @@ describe('with a login of their own, staff', () => {
     return sqlOf(orm)
   }
 
-  it('who are not of the role do nothing, and are told which it is', async () => {
+  it('without the role can do nothing, and are told which role they need', async () => {
     const { code, stderr } = await staff(logins.nobody, ['partner', 'list'])
     expect([code, stderr]).toEqual([
       1,

@@ -39,7 +39,7 @@ export const borrower = {
   phone: '+1 555-0100',
 }
 
-/** What becomes of a request cannot be known. */
+/** A sandbox without a Temporal server: updates get fixed answers. */
 export const sandboxWithoutTemporal: SandboxDependencies = {
   referrals: {
     update: (async (_: number, { name }: { name: string }, [{ events }]: [{ events: object[] }]) =>

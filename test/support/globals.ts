@@ -1,9 +1,9 @@
 import type * as Globals from '@jest/globals'
 import { endAll } from './at-end.ts'
 
-/** Of a test or a hook that names none. */
+/** The time limit of a test or a hook that sets none. */
 const LIMIT_MS = 60_000
-/** What would end the process, and with it the tests of other files. */
+/** Events that would end the process, and with it the tests of other files. */
 const UNHANDLED = ['unhandledRejection', 'uncaughtException'] as const
 
 type Body = (...args: never[]) => unknown

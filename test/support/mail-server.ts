@@ -18,7 +18,7 @@ export async function startMailServer() {
   const mailServer = {
     url: '',
     mails,
-    /** Everybody whom somebody wanted to mail, whatever came of it. */
+    /** The recipients of all mails, also of refused ones. */
     recipients: [] as string[],
     refusing: false as boolean | readonly string[],
     refused: [] as string[],

@@ -4,7 +4,7 @@ import { atEnd } from './at-end.ts'
 import { listen } from './listen.ts'
 
 /**
- * What becomes of a call, by its name in the service and its message: passed on, once that resolves, or refused
+ * Decides about a call, by its name in the service and its message: it is passed on once the decision resolves, or refused
  * with a gRPC status.
  */
 type Decide = (call: string, request: Buffer) => Promise<number | void>

@@ -5,7 +5,7 @@ const LIMIT_MS = 40_000
 const SHORTEST_PAUSE_MS = 20
 const LONGEST_PAUSE_MS = 200
 
-/** What `probe` answers, as soon as it answers something: for facts of which nobody sends a notice. */
+/** Polls `probe` until it answers something, and answers that. */
 export async function until<Value>(probe: () => Promise<Value | undefined | false>): Promise<Value> {
   const began = Date.now()
   for (;;) {

@@ -39,9 +39,9 @@ describe('the guard of a namespace', () => {
     await registerNamespace(connection, namespace)
   })
 
-  it('lets one of two that come at once have it', async () => {
+  it('gives it to one of two deployments that claim it at once', async () => {
     await Promise.allSettled([guardOf('a')(), guardOf('b')()])
-    // who wrote last has it, which the other sees when it looks again
+    // the last writer has it, and the other sees that when it reads again
     const looked = await Promise.allSettled([guardOf('a')(), guardOf('b')()])
     expect(looked.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
   })
@@ -72,7 +72,7 @@ describe('the guard of a namespace', () => {
     },
   )
 
-  it('is not deceived there about a namespace that others have marked', async () => {
+  it('still refuses a namespace that another deployment has marked, if it may not write itself', async () => {
     await give('b')
     const guard = guardOf('a', await refusing('UpdateNamespace', PERMISSION_DENIED))
     await expect(guard()).rejects.toThrow(OtherDeployment)

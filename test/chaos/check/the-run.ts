@@ -2,7 +2,7 @@ import type { Evidence } from '../evidence.ts'
 import { faultKinds } from '../fault-plan.ts'
 import { type Verdict, verdict } from './verdict.ts'
 
-/** Nothing is given away, nothing ends by itself; and a run in which nothing went wrong proves nothing. */
+/** No secret leaks, no process ends by itself, and faults took place: a run without faults proves nothing. */
 export function checkRun({ faults, ends, search }: Evidence): Verdict[] {
   const kinds = faultKinds.filter((kind) => faults.some((fault) => fault.kind === kind))
   const hasHit = (kind: string) => faults.some((fault) => fault.kind === kind && fault.hits > 0)

@@ -1,4 +1,4 @@
-/** What came of one invariant. */
+/** The result of checking one invariant. */
 export interface Verdict {
   invariant: string
   /** How many things were looked at. */
