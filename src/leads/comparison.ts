@@ -115,10 +115,11 @@ export async function compareLeads(
 /** Open leads whose workflow ended since a time and does not run again. */
 async function endedEarly(client: Client, sql: Sql, since: number): Promise<number[]> {
   const query = `WorkflowType = 'referral' AND ExecutionStatus NOT IN ('Running', 'ContinuedAsNew') AND CloseTime > '${new Date(since).toISOString()}'`
-  const ended = new Set([0])
+  const ended = new Set<number>()
   for await (const { workflowId } of listWorkflows(client, query)) ended.add(leadOf(workflowId) ?? 0)
   const open = await openLeads(sql)
-    .where('leads.id', 'in', [...ended])
+    // one parameter: there may be more than a statement can have
+    .where((eb) => eb('leads.id', '=', eb.fn.any(eb.val([...ended]))))
     .execute()
   return open.map(({ id }) => id)
 }
