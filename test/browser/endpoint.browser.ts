@@ -94,7 +94,7 @@ describe('the endpoint in the console', () => {
     await tab.getByRole('button', { name: 'Certify' }).click()
     const report = tab.getByRole('region', { name: 'Certification' })
     await report.locator('p[role=status]').getByText('Failed').waitFor()
-    await tab.getByText('Verify the signature with the secret').waitFor()
+    await tab.getByText('The secret of this URL is the one that set-endpoint returned last.').waitFor()
 
     next.secret = secret
     await tab.getByRole('button', { name: 'Certify' }).click()
