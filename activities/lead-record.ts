@@ -1,7 +1,7 @@
 import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common'
 import type { ActivityInterceptorsFactory } from '@temporalio/worker'
 import { sql as raw } from 'kysely'
-import type { Sql } from '../src/database/sql.ts'
+import { compiledOnce, type Sql } from '../src/database/sql.ts'
 import { recordClosing } from '../src/leads/close-lead.ts'
 import { closeReasonOf } from '../src/leads/reasons.ts'
 import { FIRST_EVENT, type ReadRecord, UNREAD } from '../src/leads/referral-state.ts'
@@ -50,7 +50,8 @@ export function ownLeadOnly(sql: Sql): ActivityInterceptorsFactory {
         const { [FIRST_EVENT]: header } = input.headers
         const leadId = leadOf(workflowExecution?.workflowId ?? '')
         if (header !== undefined && leadId !== undefined) {
-          const lead = await findLead(sql, leadId, defaultPayloadConverter.fromPayload(header))
+          const firstEventId: string = defaultPayloadConverter.fromPayload(header)
+          const [lead] = await selectOwn(sql, { leadId, firstEventId })
           if (lead === undefined) throw otherLead()
           if (lead.isUnread && activityType !== 'readRecord')
             throw ApplicationFailure.nonRetryable('the record was restored, and must be read first', UNREAD)
@@ -61,12 +62,11 @@ export function ownLeadOnly(sql: Sql): ActivityInterceptorsFactory {
   })
 }
 
-async function findLead(sql: Sql, leadId: number, firstEventId: string) {
-  return sql
+const selectOwn = compiledOnce<{ leadId: number; firstEventId: string }>()((sql, value) =>
+  sql
     .selectFrom('lead_events')
     .innerJoin('leads', 'leads.id', 'lead_events.lead_id')
     .select(raw<boolean>`restored_at is not null`.as('isUnread'))
-    .where('lead_events.id', '=', firstEventId)
-    .where('leads.id', '=', leadId)
-    .executeTakeFirst()
-}
+    .where('lead_events.id', '=', value('firstEventId'))
+    .where('leads.id', '=', value('leadId')),
+)

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { type Compilable, type Expression, type Kysely, sql as raw } from 'kysely'
+import { type CompiledQuery, type Expression, type Kysely, sql as raw } from 'kysely'
 import type { Tables } from './orm.ts'
 
 /** Typed SQL, made from the entities: on the connection pool, or in a transaction. */
@@ -79,10 +79,10 @@ class Parameter {
  * @param build asks for the placeholder of each value by its name: `value('leadId')`.
  */
 export function compiledOnce<Values extends object>() {
-  return <Row>(build: (sql: Sql, value: ValueOf<Values>) => Compilable<Row>) => {
-    let compiled: ReturnType<Compilable<Row>['compile']> | undefined
+  return <Row>(build: (sql: Sql, value: ValueOf<Values>) => { compile(sql: Sql): CompiledQuery<Row> }) => {
+    let compiled: CompiledQuery<Row> | undefined
     return async (sql: Sql, values: Values): Promise<Row[]> => {
-      compiled ??= build(sql, (name) => raw`${new Parameter(name)}`).compile()
+      compiled ??= build(sql, (name) => raw`${new Parameter(name)}`).compile(sql)
       const parameters = compiled.parameters.map((parameter) =>
         parameter instanceof Parameter ? values[parameter.name as keyof Values] : parameter,
       )

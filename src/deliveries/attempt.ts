@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { sql as raw } from 'kysely'
+import { type Expression, sql as raw } from 'kysely'
 import { instant } from '../database/columns.ts'
 import type { Sql } from '../database/sql.ts'
 import type { EndpointPauser } from '../endpoints/endpoint-state.ts'
@@ -78,6 +78,8 @@ interface AttemptedDelivery {
   requestId: string | null
   /** Whether the webhook is settled, and sent again. */
   isRepeat: boolean
+  /** Which of the delivery's attempts it is: 1 for the first. */
+  number: number
 }
 
 /** An attempt whose lease this process holds: it makes the request. */
@@ -91,54 +93,53 @@ export interface StartedAttempt extends AttemptedDelivery {
   beganAt: number
 }
 
-/** What an attempt needs to know of its endpoint and of the time. */
-interface CurrentEndpoint {
+/** What an attempt needs to know of its endpoint. */
+export interface EndpointToCall {
   url: string | null
   pausedBy: EndpointPauser | null
   round: number
   secrets: StoredSecret[]
-  now: Date
-  /** Whether the lead is erased. */
-  isErased: boolean
 }
 
 /**
- * Reads a partner's endpoint in one statement, so that URL and secrets belong together, once the lead or the delivery is
- * locked. It locks nothing: the endpoint may change until the request, and during it.
+ * The endpoint in a query of `endpoints`: in one statement, so that URL and secrets belong together. Nothing is locked: the
+ * endpoint may change until the request, and during it.
  */
-export async function readEndpoint(
-  sql: Sql,
-  { partnerId, leadId }: { partnerId: number; leadId: number },
-): Promise<CurrentEndpoint> {
-  const { rows } = await raw<CurrentEndpoint>`
-    select url, paused_by as "pausedBy", round, clock_timestamp() as now,
-      array(
-        select array[id::text, ciphertext] from endpoint_secrets
-        where endpoint_secrets.partner_id = endpoints.partner_id and ${isLiveSecret} order by id desc
-      ) as secrets,
-      exists (select from leads where id = ${leadId} and erased_at is not null) as "isErased"
-    from endpoints where partner_id = ${partnerId}`.execute(sql)
-  const [endpoint] = rows
-  if (endpoint === undefined) throw new Error(`partner ${partnerId} has no endpoint`)
-  return endpoint
-}
+export const endpointToCall = raw<EndpointToCall>`json_build_object(
+  'url', url, 'pausedBy', paused_by, 'round', endpoints.round, 'secrets', array(
+    select array[id::text, ciphertext] from endpoint_secrets
+    where endpoint_secrets.partner_id = endpoints.partner_id and ${isLiveSecret} order by id desc
+  )
+)`
 
-/** A new attempt: its row without the number, and the request to make once the row is written; or why a secret cannot be read. */
+/**
+ * The part of a statement that inserts a new attempt, if the part `delivery` has written its delivery.
+ *
+ * @param attempt the row as JSON; null for none.
+ */
+export const insertAttempt = (attempt: Expression<string | null>) => raw`
+  insert into attempts (id, event_id, partner_id, number, trigger, url, round)
+  select attempt.* from delivery join json_to_record(${attempt}) as attempt
+    (id text, event_id text, partner_id int, number int, trigger text, url text, round int)
+    on attempt.event_id = delivery.event_id`
+
+/** A new attempt: its row, and the request to make once the row is written; or why a secret cannot be read. */
 export function newAttempt(
-  { eventId, leadId, sequence, partnerId, body, requestId, isRepeat }: AttemptedDelivery,
-  endpoint: CurrentEndpoint,
+  delivery: AttemptedDelivery,
+  endpoint: EndpointToCall,
   trigger: AttemptTrigger,
   encryptionKeys: readonly Buffer[],
 ) {
   const opened = openSecrets(endpoint.secrets, encryptionKeys)
   if ('unreadable' in opened) return opened
+  const { eventId: event_id, partnerId: partner_id, number } = delivery
   const attemptId = `att_${newUuid()}`
   // nothing is sent to an endpoint without one
   const url = endpoint.url ?? ''
-  const { round } = endpoint
-  const row = { id: attemptId, event_id: eventId, partner_id: partnerId, trigger, url, round }
-  const delivery = { eventId, leadId, sequence, partnerId, body, requestId, isRepeat }
+  const row = { id: attemptId, event_id, partner_id, number, trigger, url, round: endpoint.round }
   const request = { attemptId, trigger, url, secrets: opened.secrets, beganAt: performance.now() }
   const started: StartedAttempt = { ...delivery, ...request }
   return { row, started }
 }
+
+export type NewAttempt = Extract<ReturnType<typeof newAttempt>, { row: object }>['row']

@@ -1,13 +1,13 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { sql as raw } from 'kysely'
 import { instant } from '../database/columns.ts'
-import { compiledOnce, type Sql } from '../database/sql.ts'
+import type { Sql } from '../database/sql.ts'
 import { addressHash, open, seal } from '../seal.ts'
 import type { EventPayload, FeedEventName } from './event-payloads.ts'
 import type { requiredFields } from './lead-fields.ts'
 import type { MilestoneName } from './milestones.ts'
 import type { AnyCloseReason, HoldReason, Onboarding } from './reasons.ts'
-import { type MilestoneItem, TIMED_KEY } from './referral-state.ts'
+import { TIMED_KEY } from './referral-state.ts'
 
 export const Lead = defineEntity({
   name: 'Lead',
@@ -106,7 +106,7 @@ export const hashesOfEmail = (email: string, keys: readonly Buffer[]) =>
   keys.map((key) => addressHash(email, key))
 
 /** The time on a lead's own clock, which a sandbox can move ahead of ours. */
-const leadNow = raw<Date>`clock_timestamp() + clock_offset * interval '1 second'`
+export const leadNow = raw<Date>`clock_timestamp() + clock_offset * interval '1 second'`
 
 /** The `updated_at` of a lead that changes, on its own clock. It never goes back. */
 export const leadUpdatedAt = raw<Date>`greatest(leads.updated_at, ${leadNow})`
@@ -154,53 +154,3 @@ export function leadsWithoutNews(sql: Sql, limit: number) {
 }
 
 export const isClosedOrErased = raw<boolean>`closed_at is not null or erased_at is not null`
-
-const selectLead = compiledOnce<{ leadId: number; keys: string[] }>()((sql, value) =>
-  sql
-    .selectFrom('leads')
-    .select(['id', 'partner_id as partnerId', 'partner_lead_id as partnerLeadId', 'status'])
-    .select(['next_position as nextPosition', 'next_sequence as nextSequence', 'anchor_at as anchorAt'])
-    .select(['clock_offset as clockOffset', 'last_event_at as lastEventAt'])
-    .select([isClosedOrErased.as('isClosed'), leadNow.as('now')])
-    .select(
-      raw<number>`(
-        select count(*)::int from lead_events where lead_id = leads.id and event_name = 'score_update'
-      )`.as('scoreUpdates'),
-    )
-    .select(
-      raw<Date | null>`case when status = 'mortgage_ready' then (
-        select created_at from lead_events where lead_id = leads.id and dedupe_key = 'mortgage_ready'
-      ) end`.as('readyAt'),
-    )
-    .select(
-      raw<Record<string, string>>`(
-        select coalesce(json_object_agg(dedupe_key, id), '{}') from lead_events
-        where lead_id = leads.id and dedupe_key = any(${value('keys')})
-      )`.as('known'),
-    )
-    .select(
-      raw<boolean>`next_position = 1 + (select max(position) from lead_events where lead_id = leads.id)`.as(
-        'isConsistent',
-      ),
-    )
-    .where('id', '=', value('leadId'))
-    .forUpdate(),
-)
-
-/**
- * Locks a lead and reads where it stands, with those of `items` that are recorded. After a wait for the lock, PostgreSQL
- * returns the current row with the events from before the wait. Then both are read again.
- */
-export async function lockLead(
-  trx: Sql,
-  leadId: number,
-  items: readonly MilestoneItem[],
-): Promise<LockedLead | undefined> {
-  const values = { leadId, keys: items.map((item) => item.dedupeKey) }
-  const [lead] = await selectLead(trx, values)
-  if (lead === undefined || lead.isConsistent) return lead
-  const [read] = await selectLead(trx, values)
-  return read
-}
-
-export type LockedLead = Awaited<ReturnType<typeof selectLead>>[number]

@@ -9,7 +9,7 @@ import {
   type RecordingOutcome,
 } from './referral-state.ts'
 
-/** Where a lead stands, under its lock. */
+/** Where a lead stands. */
 export interface LeadStanding {
   status: MilestoneName
   nextPosition: number
@@ -22,8 +22,8 @@ export interface LeadStanding {
   scoreUpdates: number
 }
 
-/** Where a locked lead stands, with what else the decision depends on. */
-export interface LockedStanding extends LeadStanding {
+/** Where a lead stands, with what else the decision depends on. */
+export interface KnownStanding extends LeadStanding {
   id: number
   isClosed: boolean
   /** The lead's time. */
@@ -71,7 +71,7 @@ export interface RecordingDecision {
  * Positions have no gaps, dates never go back, and the status is the furthest milestone reached.
  */
 export function decideMilestones(
-  { id, isClosed, now, known, ...standing }: LockedStanding,
+  { id, isClosed, now, known, ...standing }: KnownStanding,
   items: readonly MilestoneItem[],
   { newEventId, isSandbox }: { newEventId: () => string; isSandbox: boolean },
 ): RecordingDecision {

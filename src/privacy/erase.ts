@@ -97,10 +97,10 @@ export async function emptyLeads(trx: Sql, leadIds: readonly number[]): Promise<
 
 /**
  * Cancels open deliveries, and clears the lease of each that is being sent: a sender without its lease stores nothing of the
- * endpoint's answer.
+ * endpoint's answer. It writes settled ones, too: a replay that has read one before writes nothing then, and finds the lead
+ * erased.
  */
 async function cancelDeliveries(trx: Sql, leadIds: readonly number[]): Promise<void> {
-  // settled ones too: a replay has begun its attempt before this lock, or finds the lead erased
   await trx
     .selectFrom('deliveries')
     .select('event_id')
@@ -111,7 +111,7 @@ async function cancelDeliveries(trx: Sql, leadIds: readonly number[]): Promise<v
     .execute()
   const deliveries = trx.updateTable('deliveries').where('lead_id', 'in', leadIds)
   await deliveries.set(canceled).where('state', '=', 'pending').execute()
-  await deliveries.set(noLease).where('lease', 'is not', null).execute()
+  await deliveries.set(noLease).execute()
 }
 
 /**

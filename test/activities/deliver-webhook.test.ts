@@ -5,11 +5,14 @@ import { sql as raw } from 'kysely'
 import { beginAttempt } from '../../src/deliveries/begin-attempt.ts'
 import { AFTER_ALL, findDeliveries, nextText } from '../../src/deliveries/list-deliveries.ts'
 import { requestAttempt } from '../../src/deliveries/resends.ts'
+import { createLeaseJudge } from '../../src/deliveries/delivery.ts'
 import { LEASE_MS } from '../../src/deliveries/delivery-states.ts'
 import { RETRY_DELAYS_MS } from '../../src/deliveries/retry-schedule.ts'
 import { prepareDelivering } from '../support/delivering.ts'
 import { pauseEndpoint, putEndpoints, resumeEndpoint } from '../support/endpoint-states.ts'
+import { holdRow, sessionsThatWait } from '../support/row-lock.ts'
 import { testKeys } from '../support/test-keys.ts'
+import { until } from '../support/until.ts'
 
 describe('delivering a webhook', () => {
   type Delivering = Awaited<ReturnType<typeof prepareDelivering>>
@@ -319,6 +322,17 @@ describe('delivering a webhook', () => {
     expect(await delivery()).toMatchObject({ state: 'delivered', asked: null })
     expect((await attempts()).map(({ trigger }) => trigger)).toEqual(['scheduled', 'resend', 'resend'])
     expect(endpoint.arrivals.map(({ replay }) => replay)).toEqual([undefined, undefined, undefined])
+  })
+
+  it('is sent by one of two processes that begin at once', async () => {
+    const lock = await holdRow(sql, 'deliveries', `lead_id = ${leadId}`)
+    const wanted = { leadId, sequence: 1, trigger: 'scheduled' as const }
+    const begun = [1, 2].map(() => beginAttempt(sql, wanted, testKeys, createLeaseJudge()))
+    await until(async () => (await sessionsThatWait(sql)) === 2)
+    await lock.release()
+    const kinds = (await Promise.all(begun)).map(({ kind }) => kind)
+    expect(kinds.toSorted()).toEqual(['send', 'wait'])
+    expect(await attempts()).toHaveLength(1)
   })
 
   const settle = () =>

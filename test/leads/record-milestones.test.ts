@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { sql as raw } from 'kysely'
 import { insertLead } from '../support/insert-lead.ts'
 import { putClockAhead } from '../support/clock.ts'
 import { findEvents } from '../../src/leads/get-events.ts'
@@ -9,7 +8,7 @@ import { loadReferralState } from '../../src/leads/referrals.ts'
 import type { MilestoneName } from '../../src/leads/milestones.ts'
 import { LEAD } from '../support/leads.ts'
 import { openDatabase } from '../support/open-database.ts'
-import { holdRow } from '../support/row-lock.ts'
+import { holdRow, sessionsThatWait } from '../support/row-lock.ts'
 import { until } from '../support/until.ts'
 
 const DAY = 24 * 60 * 60
@@ -36,12 +35,6 @@ describe('recording milestones', () => {
         .orderBy('sequence')
         .execute()
     ).map((row) => row.sequence)
-
-  const waiting = async () => {
-    const { rows } = await raw<{ count: number }>`select count(*)::int as count from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`.execute(sql)
-    return rows[0]?.count
-  }
 
   it('changes nothing when it is repeated, and says which event it was', async () => {
     const leadId = await newLead()
@@ -71,7 +64,7 @@ describe('recording milestones', () => {
     const first = record(leadId, item('mortgage_ready'))
     await lock.reached()
     const second = record(leadId, item('client_engaged_in_chat'), item('mortgage_ready'))
-    await until(async () => (await waiting()) === 2)
+    await until(async () => (await sessionsThatWait(sql)) === 2)
     await lock.release()
     const { endsAt } = (await first)!
     expect(await second).toMatchObject({
@@ -79,6 +72,22 @@ describe('recording milestones', () => {
       outcomes: [{ outcome: 'recorded' }, { outcome: 'repeated' }],
     })
     expect(endsAt).not.toBeNull()
+  })
+
+  it('records nothing if the lead is closed while it waits', async () => {
+    const leadId = await newLead()
+    const lock = await holdRow(sql, 'leads', `id = ${leadId}`)
+    const recorded = record(leadId, item('contract_signed'))
+    await lock.reached()
+    await lock.release((trx) =>
+      trx
+        .updateTable('leads')
+        .set({ closed_at: new Date(), close_reason: 'withdrew' })
+        .where('id', '=', leadId)
+        .execute(),
+    )
+    expect((await recorded)?.outcomes).toEqual([{ outcome: 'closed' }])
+    expect(await sequences(leadId)).toEqual([1])
   })
 
   it('never lets time run backwards within a lead, whatever its clock did', async () => {

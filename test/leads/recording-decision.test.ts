@@ -2,11 +2,11 @@ import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
 import { type MilestoneName, milestones, signalledMilestones, statuses } from '../../src/leads/milestones.ts'
 import { mockGains } from '../../src/leads/event-payloads.ts'
-import { decideMilestones, type LockedStanding, MOST_EVENTS } from '../../src/leads/recording-decision.ts'
+import { decideMilestones, type KnownStanding, MOST_EVENTS } from '../../src/leads/recording-decision.ts'
 import type { MilestoneItem } from '../../src/leads/referral-state.ts'
 
 const now = new Date('2026-01-01T00:00:00Z')
-const lead: LockedStanding = {
+const lead: KnownStanding = {
   id: 7,
   now,
   known: {},

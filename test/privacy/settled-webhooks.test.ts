@@ -58,7 +58,7 @@ describe('a webhook that is asked for again as its lead is erased', () => {
 
   it('has its attempt in the record before the erasure if a replay comes first', async () => {
     const { eventId, leadId } = await addWebhook('delivered')
-    // in the middle of its transaction, when it writes the attempt
+    // in the middle of its statement, when it writes the attempt
     const event = await holdRow(sql, 'lead_events', `id = '${eventId}'`)
     const begun = beginAttempt(sql, { leadId, sequence: 1, trigger: 'replay' }, testKeys, () => true)
     await event.reached()

@@ -3,7 +3,7 @@ import type { Sql } from '../../src/database/sql.ts'
 import { until } from './until.ts'
 
 /**
- * Holds a row lock, so that whoever wants the row stands still in the middle of its transaction.
+ * Holds a row lock, so that whoever wants to change the row stands still.
  *
  * @returns `reached`, which resolves once somebody waits for the row, and `release`, which first makes a change, if given.
  */
@@ -32,4 +32,11 @@ export async function holdRow(
       await holding
     },
   }
+}
+
+/** How many sessions of this database wait for a lock. */
+export async function sessionsThatWait(sql: Sql): Promise<number | undefined> {
+  const { rows } = await raw<{ count: number }>`select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`.execute(sql)
+  return rows[0]?.count
 }
