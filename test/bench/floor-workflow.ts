@@ -1,7 +1,7 @@
 import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow'
 
 const { noop } = proxyActivities<{ noop: (lead: number) => Promise<void> }>({
-  startToCloseTimeout: '20 seconds',
+  startToCloseTimeout: '10 seconds',
 })
 
 /** The floor of a lead's workflow: one activity that does nothing at its start, and one for each signal. */
