@@ -94,7 +94,7 @@ export interface StartedAttempt extends AttemptedDelivery {
 }
 
 /** What an attempt needs to know of its endpoint. */
-export interface EndpointToCall {
+interface EndpointToCall {
   url: string | null
   pausedBy: EndpointPauser | null
   round: number
